@@ -78,6 +78,17 @@ static grammar_rules *rules_of(myth_mem *mem, const char *grammar, const TSLangu
 
 /* ---- what the compiler never sees ---- */
 
+/* Whether a line is #if 0, also in brackets, with a comment or with a condition that does not matter behind it. */
+static bool is_never(const char *p, const char *end)
+{
+    static const char *const never[] = {"if 0\n", "if 0 ", "if 0\r",  "if 0\t",   "if 0/",
+                                        "if (0)", "if(0)", "if  0\n", "if false", "if FALSE"};
+    for (size_t i = 0; i < sizeof(never) / sizeof(*never); i++)
+        if (myth_flow_is_directive(p, end, never[i]))
+            return true;
+    return false;
+}
+
 /* Finds the lines between #if 0 and its #else or #endif. */
 static bool find_unused(finding *w)
 {
@@ -89,8 +100,7 @@ static bool find_unused(finding *w)
         const char *next = memchr(p, '\n', (size_t)(end - p));
         const bool is_if = myth_flow_is_directive(p, end, "if"), is_end = myth_flow_is_directive(p, end, "endif");
         const bool is_other = myth_flow_is_directive(p, end, "else") || myth_flow_is_directive(p, end, "elif");
-        if (!from && (myth_flow_is_directive(p, end, "if 0\n") || myth_flow_is_directive(p, end, "if 0 ") ||
-                      myth_flow_is_directive(p, end, "if 0\r")))
+        if (!from && is_never(p, end))
             from = line;
         else if (from && is_if)
             depth++;

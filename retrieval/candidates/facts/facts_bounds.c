@@ -3,6 +3,7 @@
 #include "facts_span.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { NEAR = 512, TEXT = MYTH_SPAN_TEXT };
@@ -128,6 +129,9 @@ static bool is_around(const myth_flow *f, const myth_event *at, const char *word
         const bool is_list = strstr(type, "comprehension") || strstr(type, "generator");
         if (is_list && has_text(tail, "for") && has_word(tail, word))
             return true;
+        if (strcmp(type, "expression_list") == 0 && has_word(head, word) && !is_null(ts_node_parent(n)) &&
+            role_of(f, ts_node_parent(n)) == MYTH_ROLE_CASE)
+            return true; /* Go: case len(x) < 2, x[1] == "" */
         const bool is_head = strstr(type, "for") || strstr(type, "while") || strstr(type, "switch") ||
                              strstr(type, "call") || strstr(type, "invocation");
         if (is_head && !strstr(type, "format") && has_word(head, word))
@@ -259,6 +263,49 @@ static bool is_alone(const myth_flow *f, const myth_event *t)
                      (strcmp(text + n - m, path) == 0 && strchr("<>=", text[n - m - 1])));
 }
 
+/* Whether a number is taken from something: n - 1, len(s)-3. */
+static bool takes_number(span s)
+{
+    for (uint32_t i = 0; i + 1 < s.n; i++) {
+        const uint32_t at = i + 1 + (s.p[i + 1] == ' ');
+        if (s.p[i] == '-' && at < s.n && isdigit((unsigned char)s.p[at]) && s.p[at] != '0')
+            return true;
+    }
+    return false;
+}
+
+/* Whether all calls of this function in the file give it, for the parameter that event e tests, the variable of a loop
+ * that stays below a length. */
+static bool is_below_in_calls(const myth_facts *k, uint32_t e)
+{
+    enum { AROUND = 400 };
+    static const char *const length[] = {"length", "size()", "len(", ".size", "count", "Count"};
+    const myth_flow *f = k->flow;
+    const uint32_t path = f->event[e].path;
+    uint32_t index = 0, d = 0, at = 0, n, n_call = 0;
+    span argument[MYTH_CALL_ARGUMENTS];
+    for (; d < f->n_event && !(f->event[d].kind == MYTH_EVENT_DEFINE && f->event[d].path == path); d++)
+        index += f->event[d].kind == MYTH_EVENT_DEFINE && f->event[d].value == MYTH_VALUE_PARAMETER;
+    if (d == f->n_event || f->event[d].value != MYTH_VALUE_PARAMETER)
+        return false;
+    while (myth_facts_next_call(f, f->names + f->name, &at, argument, &n)) {
+        char below[MYTH_SPAN_WORD + 4], word[MYTH_SPAN_WORD];
+        if (index >= n) {
+            if (n == 0)
+                continue; /* another of the name */
+            return false;
+        }
+        if (word_at(argument[index], 0, word) != argument[index].n)
+            return false;
+        snprintf(below, sizeof(below), "%s < ", word);
+        const span before = span_of(f, at > AROUND ? at - AROUND : 0, at);
+        if (!has_text(before, below) || !has_one(before, length, N_OF(length)))
+            return false;
+        n_call++;
+    }
+    return n_call > 0;
+}
+
 /* Whether a condition compares with the size of the very array that the path chooses an element of: where a loop's
  * condition holds, or another one does not. */
 int myth_fact_own_size(myth_facts *k, uint32_t e)
@@ -272,7 +319,7 @@ int myth_fact_own_size(myth_facts *k, uint32_t e)
     const span whole = node_span(f, t->node);
     if (!is_alone(f, t))
         return 0;
-    if (has_text(whole, "strlen") || has_text(whole, "- 1") || has_text(whole, "-1"))
+    if (has_text(whole, "strlen") || takes_number(whole) || (!is_loop && is_below_in_calls(k, e)))
         return 0;
     span from = {"", 0};
     for (uint32_t i = e, n = 0; t->other && i-- > 0 && n < NEAR; n++)
@@ -296,8 +343,7 @@ int myth_fact_own_size(myth_facts *k, uint32_t e)
             continue;
         const bool is_counted = has_text(from, "len") || has_text(from, "size") || has_text(from, "count");
         is |= has_whole(whole, name);
-        is |= is_counted && has_whole(from, name) && !has_text(from, "strlen") && !has_text(from, "- 1") &&
-              !has_text(from, "-1");
+        is |= is_counted && has_whole(from, name) && !has_text(from, "strlen") && !takes_number(from);
         if (t->other)
             is |= is_size_of(
                 k, x->other, i,
@@ -567,6 +613,48 @@ static int comes_from(const myth_facts *k, uint32_t path, uint32_t e, int deep)
     return FROM_OTHER;
 }
 
+/* Whether a variable of the function, or of the file, is declared as an int or less. */
+static bool is_narrow(const myth_flow *f, const char *name)
+{
+    static const char *const narrow[] = {"int", "short", "uint8_t", "uint16_t", "unsigned char", "unsigned short"};
+    static const char *const of_file[] = {"\nint ", "\nstatic int ", "\nshort ", "\nstatic short "};
+    for (uint32_t i = 1; i < f->n_path; i++) {
+        const myth_path *p = &f->path[i];
+        if (p->base || p->type_end == 0 || strcmp(f->names + p->text, name) != 0)
+            continue;
+        const span type = span_of(f, p->type_off, p->type_end);
+        for (size_t t = 0; t < N_OF(narrow) && !p->is_pointer && !p->is_array; t++)
+            if (type.n == strlen(narrow[t]) && memcmp(type.p, narrow[t], type.n) == 0)
+                return true;
+        return false;
+    }
+    for (size_t i = 0; i < N_OF(of_file); i++) {
+        char want[MYTH_SPAN_WORD + 16];
+        snprintf(want, sizeof(want), "%s%s", of_file[i], name);
+        if (has_text(span_of(f, 0, f->n_text), want))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a size is the product of sizeof and one variable that is declared as an int or less: in 64 bits it cannot
+ * wrap. */
+static bool is_widened(const myth_flow *f, span size)
+{
+    char text[TEXT], name[MYTH_SPAN_WORD];
+    put_tight(text, size);
+    const bool is_first = strncmp(text, "sizeof(", 7) == 0;
+    const char *p = is_first ? strchr(text, ')') : text;
+    if (!p || (is_first && p[1] != '*'))
+        return false;
+    p += is_first ? 2 : 0;
+    const span rest = {p, (uint32_t)strlen(p)};
+    const uint32_t n = word_at(rest, 0, name);
+    if (n == 0 || (is_first ? n != rest.n : strncmp(p + n, "*sizeof(", 8) != 0 || strpbrk(p + n + 8, "*+")))
+        return false;
+    return is_narrow(f, name);
+}
+
 int myth_fact_size_from(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
@@ -579,6 +667,8 @@ int myth_fact_size_from(myth_facts *k, uint32_t e)
     const TSNode third = myth_facts_argument(k, e, 2), second = myth_facts_argument(k, e, 1),
                  first = myth_facts_argument(k, e, 0);
     const TSNode a = !is_null(third) ? third : !is_null(second) ? second : first;
+    if (!is_null(a) && is_widened(f, node_span(f, a)))
+        return FROM_OTHER;
     for (uint32_t i = e + 1; !is_null(a) && i < f->n_event && i < e + 64; i++) {
         const myth_event *x = &f->event[i];
         if (x->off < ts_node_start_byte(a) || x->end > ts_node_end_byte(a) || !x->path)

@@ -410,7 +410,7 @@ int myth_fact_file(myth_facts *k, uint32_t e)
 
 /* ---- formats ---- */
 
-enum { FORMAT_OTHER, FORMAT_FILLED, FORMAT_OUTSIDE };
+enum { FORMAT_OTHER, FORMAT_FILLED, FORMAT_OUTSIDE, FORMAT_CONSTANT, FORMAT_MEMBER };
 
 /* Which argument of a function of the printf family is its format; UINT32_MAX = it is none of them. */
 static uint32_t format_index(const char *name)
@@ -418,9 +418,11 @@ static uint32_t format_index(const char *name)
     static const struct {
         const char *name;
         uint32_t index;
-    } all[] = {{"printf", 0},  {"warn", 0},   {"warnx", 0},   {"g_print", 0}, {"fprintf", 1}, {"syslog", 1},
-               {"dprintf", 1}, {"errx", 1},   {"err", 1},     {"sprintf", 1}, {"wprintf", 0}, {"snprintf", 2},
-               {"vprintf", 0}, {"printw", 0}, {"vsyslog", 1}, {"vfprintf", 1}};
+    } all[] = {{"printf", 0},          {"warn", 0},     {"warnx", 0},   {"g_print", 0},   {"fprintf", 1},
+               {"syslog", 1},          {"dprintf", 1},  {"errx", 1},    {"err", 1},       {"sprintf", 1},
+               {"wprintf", 0},         {"snprintf", 2}, {"vprintf", 0}, {"printw", 0},    {"vsyslog", 1},
+               {"g_strdup_printf", 0}, {"verr", 1},     {"verrx", 1},   {"vwarn", 0},     {"vwarnx", 0},
+               {"vsprintf", 1},        {"vdprintf", 1}, {"perrorf", 0}, {"vsnprintf", 2}, {"vfprintf", 1}};
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
         if (strcmp(name, all[i].name) == 0)
             return all[i].index;
@@ -454,7 +456,143 @@ static bool fills_with_data(myth_facts *k, uint32_t c, uint32_t path)
     return !is_text_node(f, format) || has_text(node_span(f, format), "%s");
 }
 
-/* Whether a format that has no arguments behind it is an array that was filled with data, or comes from outside. */
+/* Whether a function, by its name, gives the text that it is given in another language, or is a macro. */
+static bool gives_text(const char *name)
+{
+    static const char *const word[] = {"_",  "gettext", "dgettext", "ngettext", "dcgettext", "dngettext",
+                                       "tr", "gtr",     "pgettext", "i18n",     "translate"};
+    return myth_flow_is_one_of(name, word, N_OF(word)) || myth_flow_is_constant_name(name);
+}
+
+/* Whether an argument in the text of the file is a text that is written there: "%s", _("%s"), NULL. */
+static bool is_text_span(span s)
+{
+    while (s.n > 0 && (is_word_byte(s.p[0]) || s.p[0] == '(')) {
+        char word[MYTH_SPAN_WORD];
+        const uint32_t n = word_at(s, 0, word);
+        if (s.p[0] != '(' && !(n > 0 && (strcmp(word, "NULL") == 0 || (n < s.n && s.p[n] == '(' && gives_text(word)))))
+            return false;
+        if (n == s.n)
+            return true;
+        s = (span){s.p + (n ? n : 1), s.n - (n ? n : 1)};
+    }
+    return s.n > 0 && s.p[0] == '"';
+}
+
+/* Whether all calls in the file of this function, which no other file calls, give the parameter such a text. */
+static bool is_text_of_callers(const myth_flow *f, uint32_t path)
+{
+    uint32_t index = 0, at = 0, n, n_call = 0;
+    span argument[MYTH_CALL_ARGUMENTS];
+    if (f->off + 7 > f->n_text || memcmp(f->text + f->off, "static", 6) != 0)
+        return false;
+    for (uint32_t i = 0; i < f->n_event && f->event[i].path != path; i++)
+        index += f->event[i].kind == MYTH_EVENT_DEFINE && f->event[i].value == MYTH_VALUE_PARAMETER;
+    while (myth_facts_next_call(f, f->names + f->name, &at, argument, &n)) {
+        if (index >= n || !is_text_span(argument[index]))
+            return false;
+        n_call++;
+    }
+    return n_call > 0;
+}
+
+/* Whether a name that this function gives no value is a text of the file, by all that is assigned to the name there. */
+static bool is_text_of_file(const myth_flow *f, const char *name)
+{
+    const uint32_t n = (uint32_t)strlen(name);
+    uint32_t n_text = 0;
+    for (const char *p = f->text, *const end = p + f->n_text; p < end && (p = memchr(p, name[0], (size_t)(end - p)));
+         p++) {
+        if ((size_t)(end - p) < n + 3 || memcmp(p, name, n) != 0 || is_word_byte(p[n]) ||
+            (p > f->text && is_word_byte(p[-1])))
+            continue;
+        const char *q = p + n;
+        while (q < end && (*q == ' ' || *q == '[' || *q == ']'))
+            q++;
+        if (q + 1 >= end || *q != '=' || q[1] == '=')
+            continue;
+        for (q++; q < end && (*q == ' ' || *q == '\n' || *q == '\t');)
+            q++;
+        if (!is_text_span((span){q, (uint32_t)(end - q)}))
+            return false;
+        n_text++;
+    }
+    return n_text > 0;
+}
+
+static bool is_constant_format(myth_facts *k, TSNode node, int deep);
+
+/* Whether a call writes a format that is made of a constant one and of numbers into the array: "%%%ds". */
+static bool makes_format(const myth_facts *k, uint32_t call)
+{
+    const myth_flow *f = k->flow;
+    const char *name = myth_flow_last_word(f->names + f->event[call].name);
+    const bool has_size = strcmp(name, "snprintf") == 0;
+    if (!has_size && strcmp(name, "sprintf") != 0)
+        return false;
+    const TSNode format = myth_facts_argument(k, call, has_size ? 2 : 1);
+    return !is_null(format) && is_text_node(f, format) && !has_text(node_span(f, format), "%s");
+}
+
+/* Whether all that a variable of the function may hold is constant. */
+static bool is_constant_variable(myth_facts *k, uint32_t path, int deep)
+{
+    myth_flow *f = k->flow;
+    bool has_value = false, has_begin = false;
+    for (uint32_t i = 0; i < f->n_event; i++) {
+        const myth_event *x = &f->event[i];
+        if (x->path != path)
+            continue;
+        if (x->kind == MYTH_EVENT_ARG && x->call < f->n_event) {
+            const char *name = myth_flow_last_word(f->names + f->event[x->call].name);
+            const bool is_array = f->path[path].is_array || x->is_through;
+            if (!is_array || x->index == format_index(name))
+                continue;
+            if (x->index > 0 || !makes_format(k, x->call))
+                return false;
+            has_value = true;
+        } else if (x->kind == MYTH_EVENT_DEFINE) {
+            has_begin = true;
+            if (x->value == MYTH_VALUE_NOTHING || (x->value == MYTH_VALUE_OUT && has_value))
+                continue;
+            const TSNode value = myth_facts_value_node(f, x);
+            if (x->value == MYTH_VALUE_PARAMETER ? !is_text_of_callers(f, path)
+                                                 : is_null(value) || !is_constant_format(k, value, deep + 1))
+                return false;
+            has_value = true;
+        }
+    }
+    return has_value || (!has_begin && is_text_of_file(f, last_word(f, path)));
+}
+
+/* Whether a format is a text of the source, also one of two, one in another language, or one that was put together with
+ * numbers only. No format (NULL) counts. */
+static bool is_constant_format(myth_facts *k, TSNode node, int deep)
+{
+    myth_flow *f = k->flow;
+    TSNode cond, then, other;
+    node = myth_flow_inner(f, node);
+    if (is_null(node) || deep > 4)
+        return false;
+    if (is_text_node(f, node) || role_of(f, node) == MYTH_ROLE_NUMBER || role_of(f, node) == MYTH_ROLE_NOTHING ||
+        myth_flow_text_is(f, node, "NULL"))
+        return true;
+    if (role_of(f, node) == MYTH_ROLE_CHOICE) {
+        myth_flow_choice_parts(f, node, &cond, &then, &other);
+        return !is_null(then) && !is_null(other) && is_constant_format(k, then, deep + 1) &&
+               is_constant_format(k, other, deep + 1);
+    }
+    if (role_of(f, node) == MYTH_ROLE_CALL) {
+        const uint32_t name = myth_flow_callee_name(f, node, child_of(f, node, MYTH_SLOT_CALLEE)); /* may move names */
+        const TSNode list = child_of(f, node, MYTH_SLOT_ARGUMENTS);
+        return gives_text(f->names + name) && !is_null(list) && ts_node_named_child_count(list) > 0 &&
+               is_constant_format(k, ts_node_named_child(list, 0), deep + 1);
+    }
+    const uint32_t path = role_of(f, node) == MYTH_ROLE_NAME ? myth_flow_path(f, node) : 0;
+    return path && (myth_flow_is_constant_name(f->names + f->path[path].text) || is_constant_variable(k, path, deep));
+}
+
+/* What a format is: constant, a member with values behind it, an array that was filled with data, or from outside. */
 int myth_fact_format(myth_facts *k, uint32_t e)
 {
     static const char *const outside[] = {"argv[", "getenv", "getParameter("};
@@ -463,8 +601,14 @@ int myth_fact_format(myth_facts *k, uint32_t e)
     const uint32_t i = at->kind == MYTH_EVENT_CALL ? format_index(f->names + at->name) : UINT32_MAX;
     const TSNode a = i == UINT32_MAX ? (TSNode){0} : myth_facts_argument(k, e, i);
     const bool is_list = at->kind == MYTH_EVENT_CALL && f->names[at->name] == 'v';
-    if (is_null(a) || is_text_node(f, a) || is_list || !is_null(myth_facts_argument(k, e, i + 1)))
+    if (is_null(a) || is_text_node(f, a))
         return FORMAT_OTHER;
+    if (is_constant_format(k, a, 0))
+        return FORMAT_CONSTANT;
+    if (is_list)
+        return FORMAT_OTHER;
+    if (!is_null(myth_facts_argument(k, e, i + 1)))
+        return role_of(f, myth_flow_inner(f, a)) == MYTH_ROLE_MEMBER ? FORMAT_MEMBER : FORMAT_OTHER;
     for (size_t o = 0; o < sizeof(outside) / sizeof(*outside); o++)
         if (has_text(node_span(f, a), outside[o]))
             return FORMAT_OUTSIDE;

@@ -8,6 +8,8 @@
 #include "facts_impl.h"
 #include "retrieval/candidates/flow/flow_impl.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -94,11 +96,23 @@ static bool is_with_empty(const myth_flow *f, const myth_event *t)
     return false;
 }
 
+/* Whether a function of the program's own, by its name, cleans what it gets: cleanPath, not path.Clean, which leaves
+ * "..". */
+static bool cleans(const char *name)
+{
+    static const char *const part[] = {"clean", "Clean", "normali", "Normali"};
+    static const char *const library[] = {"Clean", "clean", "normalize", "normalise"};
+    return myth_flow_has_one_of(name, part, N_OF(part)) &&
+           !myth_flow_is_one_of(myth_flow_last_word(name), library, N_OF(library));
+}
+
 /* Whether event t says that the path was tested for what it may be. */
 static bool is_check(const myth_flow *f, const myth_event *t)
 {
-    static const char *const word[] = {"valid",  "Valid",  "check",    "Check",   "verify",  "Verify",
-                                       "ensure", "assert", "authoriz", "sanitiz", "Sanitiz", "allowed"};
+    static const char *const word[] = {
+        "valid",     "Valid",    "check",   "Check",    "verify",   "Verify",    "ensure",    "assert",   "authoriz",
+        "sanitiz",   "Sanitiz",  "allowed", "ravers",   "is_safe",  "isSafe",    "safe_path", "safePath", "SafePath",
+        "safe_join", "safeJoin", "secure_", "escapes_", "isInside", "is_inside", "isWithin",  "is_within"};
     if (t->kind == MYTH_EVENT_TEST)
         return t->how == MYTH_TEST_IN || ((t->how == MYTH_TEST_EQUAL || t->how == MYTH_TEST_NOT_EQUAL) &&
                                           t->value == MYTH_VALUE_TEXT && !is_with_empty(f, t));
@@ -107,7 +121,7 @@ static bool is_check(const myth_flow *f, const myth_event *t)
     if (t->kind != MYTH_EVENT_ARG || t->call >= f->n_event)
         return false;
     const char *name = f->names + f->event[t->call].name;
-    return myth_flow_has_one_of(name, word, N_OF(word)) ||
+    return myth_flow_has_one_of(name, word, N_OF(word)) || cleans(name) ||
            (!asks_if_there(name) && is_in_condition(f, &f->event[t->call]));
 }
 
@@ -217,6 +231,13 @@ static int given_out(const myth_facts *k, uint32_t d, int deep, int *left)
     return GIVEN_PROGRAM;
 }
 
+/* Go: the name of an uploaded file, header.Filename, from which mime/multipart has taken all folders away. */
+static bool is_base_name(const myth_flow *f, uint32_t path, const myth_event *def)
+{
+    return def->path != path && strcmp(f->names + f->path[path].last, "Filename") == 0 &&
+           strcmp(myth_flow_last_word(f->names + def->name), "FormFile") == 0;
+}
+
 /* Who gave the value that a path has at event e, if it has it from definition d. */
 static int given_from(const myth_facts *k, uint32_t path, uint32_t e, uint32_t d, int deep, int *left)
 {
@@ -240,6 +261,8 @@ static int given_from(const myth_facts *k, uint32_t path, uint32_t e, uint32_t d
         value = is_null(value) ? taken_apart(f, def) : value;
         if (is_null(value))
             return GIVEN_PROGRAM;
+        if (is_base_name(f, path, def))
+            return GIVEN_CHECKED;
         is = given_in(k, ts_node_start_byte(value), ts_node_end_byte(value), d, deep + 1, left);
     }
     const bool is_direct = is_whole && def->value != MYTH_VALUE_OUT && def->value != MYTH_VALUE_UNKNOWN;
@@ -354,4 +377,77 @@ myth_request_part myth_facts_argument_of_request(const myth_facts *k, uint32_t c
 {
     const int is = myth_facts_given(k, call, index);
     return is == GIVEN_REQUEST ? MYTH_REQUEST_ANY : is == GIVEN_SEGMENT ? MYTH_REQUEST_SEGMENT : MYTH_REQUEST_NO;
+}
+
+/* ---- what stands between the quotes of a statement ---- */
+
+/* Whose a value is, by the last word of its text: one that the program makes itself (repo_id, uuid), or one that
+ * somebody wrote. */
+static bool is_written_by_somebody(const char *text)
+{
+    static const char *const own[] = {"id",  "Id",   "ID",    "uuid",  "oid",    "hash",   "sha1",
+                                      "sha", "type", "state", "table", "column", "digest", "time"};
+    static const char *const call[] = {"argv", "getenv", "param", "Param", "query", "Query", "form", "input", "recv"};
+    static const char *const word[] = {
+        "user",  "name",  "login",  "mail",    "query", "search", "patt",  "term", "msg",  "messa", "text",
+        "title", "key",   "pass",   "account", "nick",  "host",   "path",  "file", "url",  "addr",  "comm",
+        "desc",  "subj",  "body",   "val",     "input", "arg",    "param", "str",  "data", "label", "tag",
+        "group", "owner", "domain", "phone",   "city",  "prefix", "token", "word", "buf",  "line",  "email"};
+    char last[64] = "";
+    for (const char *p = text; *p;) {
+        size_t n = 0;
+        while (isalnum((unsigned char)p[n]) || p[n] == '_')
+            n++;
+        if (n > 0 && n < sizeof(last) && isalpha((unsigned char)p[0])) {
+            for (size_t i = 0; i < n; i++)
+                last[i] = p[i];
+            last[n] = '\0';
+        }
+        p += n ? n : 1;
+    }
+    if (myth_flow_has_one_of(text, call, N_OF(call)))
+        return true;
+    const size_t n = strlen(last);
+    for (size_t i = 0; i < N_OF(own); i++)
+        if (n >= strlen(own[i]) && strcmp(last + n - strlen(own[i]), own[i]) == 0)
+            return false;
+    return myth_flow_has_one_of(last, word, N_OF(word));
+}
+
+/* Whose values a call that prints puts between quotes: '%s'. */
+int myth_fact_between(myth_facts *k, uint32_t e)
+{
+    enum { NO, OWN, OUTSIDE };
+    const myth_flow *f = k->flow;
+    uint32_t at = 0;
+    TSNode format = {0};
+    for (; at < 4 && is_null(format); at++) {
+        const TSNode a = myth_facts_argument(k, e, at);
+        if (is_null(a))
+            return NO;
+        if (role_of(f, a) == MYTH_ROLE_TEXT || strstr(ts_node_type(a), "string"))
+            format = a;
+    }
+    if (is_null(format))
+        return NO;
+    const uint32_t end = ts_node_end_byte(format);
+    int is = NO;
+    for (uint32_t i = ts_node_start_byte(format), quote = 0; i + 1 < end && i + 1 < f->n_text; i++) {
+        quote ^= f->text[i] == '\'';
+        if (f->text[i] != '%')
+            continue;
+        if (f->text[++i] == '%')
+            continue;
+        while (i < end && (isdigit((unsigned char)f->text[i]) || strchr(".*-lhz", f->text[i])))
+            i++;
+        const TSNode value = myth_facts_argument(k, e, at++);
+        const bool is_quoted = quote || (i > 3 && f->text[i - 2] == '"' && f->text[i - 3] == '\\');
+        if (f->text[i] != 's' || !is_quoted || is_null(value))
+            continue;
+        char text[96];
+        const uint32_t off = ts_node_start_byte(value), n = ts_node_end_byte(value) - off;
+        snprintf(text, sizeof(text), "%.*s", (int)(n < sizeof(text) ? n : sizeof(text) - 1), f->text + off);
+        is = is_written_by_somebody(text) ? OUTSIDE : is == NO ? OWN : is;
+    }
+    return is;
 }

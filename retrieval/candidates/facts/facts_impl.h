@@ -48,6 +48,7 @@ int myth_facts_given(const myth_facts *k, uint32_t e, uint32_t i);
 int myth_fact_given(myth_facts *k, uint32_t e);
 int myth_fact_given1(myth_facts *k, uint32_t e);
 int myth_fact_given2(myth_facts *k, uint32_t e);
+int myth_fact_between(myth_facts *k, uint32_t e);
 int myth_fact_given_base(myth_facts *k, uint32_t e);
 
 /* What a value is of a request. */
@@ -128,6 +129,7 @@ int myth_fact_always_there(myth_facts *k, uint32_t e);
 int myth_fact_last(myth_facts *k, uint32_t e);
 int myth_fact_empty(myth_facts *k, uint32_t e);
 int myth_fact_excused(myth_facts *k, uint32_t e);
+int myth_fact_parting(myth_facts *k, uint32_t e);
 int myth_fact_tries(myth_facts *k, uint32_t e);
 /* The node whose source the facts `tried` and `origin_text` are; null = none. */
 TSNode myth_facts_tried(const myth_facts *k, uint32_t e);

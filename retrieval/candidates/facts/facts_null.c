@@ -425,6 +425,94 @@ int myth_fact_tries(myth_facts *k, uint32_t e)
     return n == 0 ? NONE : n == 1 ? ONE : n <= 4 ? FEW : MANY;
 }
 
+/* What the statements of a block do, as far as it says that nothing depends on them. */
+typedef struct {
+    uint32_t n_end, n_send, n_other; /* that end something, send something, do something else */
+    bool is_refused;                 /* the last one fails a test that comes here */
+} doings;
+
+static void look_at(myth_flow *f, TSNode node, doings *to, int deep)
+{
+    static const char *const ends[] = {"close",      "remove",      "delete",  "unlink",  "disconnect", "terminate",
+                                       "kill",       "stop",        "destroy", "dispose", "rollback",   "cleanup",
+                                       "release",    "cancel",      "abort",   "detach",  "rmtree",     "rmdir",
+                                       "unregister", "unsubscribe", "quit",    "free",    "Close",      "Remove",
+                                       "shutdown",   "deallocate",  "clear",   "end",     "Dispose",    "unbind"};
+    static const char *const sends[] = {"send", "emit", "write", "flush", "notify"};
+    static const char *const refuses[] = {"fail",        "FAIL",    "ADD_FAILURE",
+                                          "assert_fail", "failmsg", "assert_not_reached"};
+    if (deep > 6 || role_of(f, node) == MYTH_ROLE_SKIP)
+        return;
+    to->is_refused = false;
+    switch (role_of(f, node)) {
+    case MYTH_ROLE_BLOCK:
+        for (uint32_t i = 0; i < ts_node_named_child_count(node) && i < 32; i++)
+            look_at(f, ts_node_named_child(node, i), to, deep + 1);
+        return;
+    case MYTH_ROLE_IF:
+    case MYTH_ROLE_FOR_EACH:
+    case MYTH_ROLE_LOOP: {
+        const TSNode then = child_of(f, node, MYTH_SLOT_THEN), body = child_of(f, node, MYTH_SLOT_BODY);
+        const TSNode in = is_null(then) ? body : then;
+        if (is_null(in) || !is_null(child_of(f, node, MYTH_SLOT_ELSE)))
+            to->n_other++;
+        else
+            look_at(f, in, to, deep + 1);
+        return;
+    }
+    case MYTH_ROLE_DECLARATION: return; /* File f(path); says nothing by itself */
+    default: break;
+    }
+    TSNode in = role_of(f, node) == MYTH_ROLE_STATEMENT ? ts_node_named_child(node, 0) : node;
+    for (int i = 0; i < 3 && !is_null(in) && role_of(f, in) == MYTH_ROLE_GROUP; i++)
+        in = ts_node_named_child(in, 0); /* await x.close() */
+    if (is_null(in) || role_of(f, in) != MYTH_ROLE_CALL) {
+        to->n_other++;
+        return;
+    }
+    const uint32_t at = myth_flow_callee_name(f, in, child_of(f, in, MYTH_SLOT_CALLEE)); /* may move f->names */
+    const char *name = myth_flow_last_word(f->names + at);
+    to->is_refused = myth_flow_is_one_of(name, refuses, N_OF(refuses));
+    if (myth_flow_begins_with(name, ends, N_OF(ends)))
+        to->n_end++;
+    else if (myth_flow_begins_with(name, sends, N_OF(sends)))
+        to->n_send++;
+    else
+        to->n_other++;
+}
+
+/* Whether event e is in what runs when an object goes away, where nothing may be thrown. */
+static bool is_in_destructor(const myth_facts *k, uint32_t e)
+{
+    static const char *const word[] = {"__del__", "__exit__", "finalize", "Dispose"};
+    const myth_flow *f = k->flow;
+    const TSNode within = myth_facts_within(k, e);
+    for (size_t i = 0; i < N_OF(word); i++)
+        if (strcmp(f->names + f->name, word[i]) == 0 || (!is_null(within) && myth_flow_text_is(f, within, word[i])))
+            return true;
+    for (uint32_t i = f->off, n = 1; i < f->end && i < f->n_text && f->text[i] != '{'; i++) /* X::~X() { */
+        if (f->text[i] == '~') {
+            while (isalnum((unsigned char)f->text[i + n]) || f->text[i + n] == '_')
+                n++;
+            return n > 1 && f->text[i + n] == '(';
+        }
+    return false;
+}
+
+/* Whether a handler is for what may fail without harm: in a destructor, around what only closes and removes, maybe with
+ * a word of farewell, or in a test that expects the error. */
+int myth_fact_parting(myth_facts *k, uint32_t e)
+{
+    doings is = {0};
+    const TSNode body = myth_facts_tried(k, e);
+    if (is_null(body))
+        return 0;
+    if (is_in_destructor(k, e))
+        return 1;
+    look_at(k->flow, body, &is, 0);
+    return is.is_refused || (is.n_end > 0 && is.n_other == 0);
+}
+
 int myth_fact_empty(myth_facts *k, uint32_t e)
 {
     const TSNode body = handler_body(k->flow, myth_facts_event(k, e)->node);

@@ -252,6 +252,17 @@ static bool is_entry_go(const myth_flow *f, const char *text)
            in_file(f, writes, N_OF(writes)) && !in_function(f, checks, N_OF(checks));
 }
 
+/* Whether a function calls something that checks a path, by its name. */
+static bool calls_check(const myth_flow *f)
+{
+    static const char *const part[] = {"ravers",   "afe_path",  "afePath",    "isSafe",      "is_safe",  "isInside",
+                                       "isWithin", "is_within", "checkEntry", "check_entry", "cleanPath"};
+    for (uint32_t i = 0; i < f->n_event; i++)
+        if (f->event[i].kind == MYTH_EVENT_CALL && myth_flow_has_one_of(f->names + f->event[i].name, part, N_OF(part)))
+            return true;
+    return false;
+}
+
 static bool is_entry_java(const myth_flow *f, const char *text)
 {
     static const char *const writes[] = {"FileOutputStream",     "Files.copy", "Files.newOutputStream",
@@ -364,7 +375,7 @@ int myth_fact_entry(myth_facts *k, uint32_t e)
             return 1;
         const char *text = is_c ? "" : behind_argument(k, e, i);
         if (is_entry_go(f, text) || is_entry_java(f, text) || (i > 0 && is_entry_python(f, text)))
-            return 1;
+            return !calls_check(f);
     }
     return 0;
 }

@@ -575,36 +575,28 @@ int myth_fact_held(myth_facts *k, uint32_t e)
 
 enum { SOON = 5 }; /* statements */
 
-/* Whether event e is in a branch that depends on the very call that argument x is of, with the same path: the call was
- * tried before, and e is done where it has failed. */
-static bool is_where_failed(const myth_facts *k, uint32_t e, const myth_event *x)
+/* Whether a call gets the path as its second argument, and is one of the row's: rename(from, path). */
+static bool is_second(const myth_facts *k, const myth_event *x, uint32_t path)
 {
-    const myth_flow *f = k->flow;
-    const myth_scope *in = &f->scope[f->event[e].scope];
-    const myth_test *t = in->test ? &f->test[in->test - 1] : NULL;
-    for (uint32_t i = e; t && i-- > 0 && f->event[i].off >= t->off;) {
-        const myth_event *a = &f->event[i];
-        if (a->kind == MYTH_EVENT_ARG && a->end <= t->end && a->path == x->path && a->index == x->index &&
-            strcmp(f->names + a->name, f->names + x->name) == 0)
-            return true;
-    }
-    return false;
+    return x->kind == MYTH_EVENT_ARG && x->path == path && x->index == 1 && k->is_release &&
+           k->is_release(k->arg, k->flow->names + x->name);
 }
 
-/* Whether a call that control comes to soon gets the path as its second argument: rename(from, path). */
+/* Whether such a call comes soon; not where one that failed stands before, which was no use with the path there. */
 int myth_fact_second_later(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
     const uint32_t path = f->event[e].path;
+    for (uint32_t i = e, n = 0; path && i-- > 0 && n < MYTH_FACTS_NEAR; n++)
+        if (is_second(k, &f->event[i], path) && f->event[i].test && f->event[i].scope != f->event[e].scope &&
+            f->test[f->event[i].test - 1].then == f->event[e].scope)
+            return 0;
     for (uint32_t i = e + 1; path && i < f->n_event; i++) {
         const myth_event *x = &f->event[i];
         if (x->statement > f->event[e].statement + SOON)
             break;
-        if (x->kind != MYTH_EVENT_ARG || x->path != path || x->index != 1 || !k->is_release ||
-            !k->is_release(k->arg, f->names + x->name) || !myth_flow_reaches(f, e, i))
+        if (!is_second(k, x, path) || !myth_flow_reaches(f, e, i))
             continue;
-        if (is_where_failed(k, e, x))
-            return 0;
         k->at_line = x->line;
         return 1;
     }

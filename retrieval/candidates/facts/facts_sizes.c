@@ -359,7 +359,9 @@ static bool is_signed_bytes(myth_flow *f, const char *name, bool is_java)
         snprintf(want, sizeof(want), "byte[] %s", name);
         return has_word(span_of(f, f->off, f->end), want);
     }
-    static const char *const bytes[] = {"uint8_t *%s", "unsigned char *%s", "u8 *%s", "uint8_t %s[", "uchar *%s"};
+    static const char *const bytes[] = {"uint8_t *%s", "unsigned char *%s", "u8 *%s", "uint8_t %s[", "uchar *%s",
+                                        "uint8_t* %s", "unsigned char* %s", "u8 %s[", "BYTE *%s",    "uchar %s[",
+                                        "BYTE %s[",    "unsigned char %s[", "u8* %s"};
     for (size_t i = 0; i < N_OF(bytes); i++) { /* another of the same name */
         snprintf(want, sizeof(want), bytes[i], name);
         if (has_text(span_of(f, f->off, f->end), want))
@@ -423,6 +425,19 @@ static int greatest_shift(const char *text)
     return most;
 }
 
+/* A text without what is in its square brackets, where an element is chosen. */
+static void put_outer(char dst[TEXT], span s)
+{
+    uint32_t n = 0, deep = 0;
+    for (uint32_t i = 0; i < s.n && n + 1 < TEXT; i++) {
+        deep -= s.p[i] == ']' && deep > 0;
+        if (deep == 0)
+            dst[n++] = s.p[i];
+        deep += s.p[i] == '[';
+    }
+    dst[n] = '\0';
+}
+
 /* Whether a byte that may be negative is taken for a length, or put together with others: b[i] << 8 | b[i + 1]. */
 int myth_fact_signed_byte(myth_facts *k, uint32_t e)
 {
@@ -439,7 +454,9 @@ int myth_fact_signed_byte(myth_facts *k, uint32_t e)
     } else
         return BYTE_NO;
     const span s = {text, (uint32_t)strlen(text)};
-    const bool is_joined = strstr(text, "<<") && (strchr(text, '|') || strchr(text, '+'));
+    char outer[TEXT];
+    put_outer(outer, s);
+    const bool is_joined = strstr(outer, "<<") && (strchr(outer, '|') || strchr(outer, '+'));
     if (!strchr(text, '[') || (!is_joined && text[s.n - 1] != ']')) /* before the whole function is looked through */
         return BYTE_NO;
     const bool is_java = strstr(text, "byte[]") || has_text(span_of(f, f->off, f->end), "byte[]");
@@ -470,7 +487,7 @@ int myth_fact_signed_byte(myth_facts *k, uint32_t e)
         const char *behind = shift ? after + 2 + strspn(after + 2, "0123456789)") : after;
         const bool is_masked = *behind == '&' || (i > 0 && s.p[i - 1] == '&') || (i > 1 && s.p[i - 2] == '&');
         const bool is_plain = *after == '\0' || *after == '|' || *after == '+' || *after == '<';
-        if (!is_masked && is_plain && shift < greatest_shift(text) && !strchr(text, '^'))
+        if (!is_masked && is_plain && shift < greatest_shift(outer) && !strchr(text, '^'))
             return BYTE_PART;
     }
     return BYTE_NO;
@@ -675,6 +692,8 @@ int myth_fact_goes_on(myth_facts *k, uint32_t e)
         const span s = {is_own ? text : open + 1, (uint32_t)strlen(is_own ? text : open + 1)};
         if (is_own && ends_in(callee, "remove"))
             continue; /* of an iterator */
+        if (!is_own && ends_in(callee, ".delete") && strncmp(callee, "this.", 5) == 0)
+            continue; /* a map's entry */
         if (word_at(s, 0, word) && !strstr(word, "tmp") && !strstr(word, "temp") && is_copied(f, tried, word)) {
             k->at_line = ts_node_start_point(next).row + 1;
             return 1;

@@ -99,6 +99,11 @@ static inline span definition_span(const myth_flow *f, const myth_event *d)
     return (span){"", 0};
 }
 
+enum { MYTH_CALL_ARGUMENTS = 12 };
+/* The next call of a function behind byte *at in the text of the whole file, which a definition or declaration is none
+ * of; *at gets to its arguments, *n how many it has. By the letters of the text: facts_text.c. */
+bool myth_facts_next_call(const myth_flow *f, const char *name, uint32_t *at, span argument[MYTH_CALL_ARGUMENTS],
+                          uint32_t *n);
 /* The size that an array's declaration in this function has between its brackets: constant or not. */
 bool myth_facts_array_size(const myth_flow *f, uint32_t path, span *out);
 /* Whether it is an array of this function whose size is a constant. */

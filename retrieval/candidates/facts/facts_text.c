@@ -1,10 +1,7 @@
 /* facts_text.c - facts about the source of an event: names, texts, what looks like a secret (facts.h). */
-#include "facts_impl.h"
-#include "retrieval/candidates/flow/flow_impl.h"
+#include "facts_span.h"
 
-#include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 
 TSNode myth_facts_value_node(const myth_flow *f, const myth_event *e)
 {
@@ -66,6 +63,84 @@ static void put_source(const myth_flow *f, uint32_t off, uint32_t end, char *dst
         if (f->text[i] > ' ')
             dst[n++] = f->text[i];
     dst[n] = '\0';
+}
+
+/* ---- calls in the text of the file ---- */
+
+enum { MOST_OF_ARGUMENT = 2000 };
+
+static span trimmed(span s)
+{
+    while (s.n > 0 && isspace((unsigned char)s.p[0]))
+        s = (span){s.p + 1, s.n - 1};
+    while (s.n > 0 && isspace((unsigned char)s.p[s.n - 1]))
+        s.n--;
+    return s;
+}
+
+/* Whether a name that stands at p is declared or defined there, by the word before it: a type, def, func. */
+static bool is_declared_at(const myth_flow *f, const char *p)
+{
+    static const char *const before[] = {"return", "else",  "case", "await",  "in", "not",   "and",
+                                         "or",     "yield", "do",   "assert", "if", "while", "elif"};
+    const char *end = p;
+    while (end > f->text && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\n' || end[-1] == '\r'))
+        end--;
+    if (end == f->text)
+        return true; /* its first word */
+    if (end[-1] == '*')
+        return end == p; /* char *f(x), but 2 * f(x) */
+    if (end[-1] == '>')
+        return end < p; /* List<T> f(x), but p->f(x) */
+    const char *word = end;
+    while (word > f->text && is_word_byte(word[-1]))
+        word--;
+    for (size_t i = 0; i < N_OF(before); i++)
+        if ((size_t)(end - word) == strlen(before[i]) && memcmp(word, before[i], (size_t)(end - word)) == 0)
+            return false;
+    if (word < end && memchr(end, '\n', (size_t)(p - end))) /* static int, and the name in a line of its own */
+        return p[-1] == '\n' && strncmp(f->text + f->off, "def ", 4) != 0 &&
+               strncmp(f->text + f->off, "async ", 6) != 0;
+    return word < end;
+}
+
+bool myth_facts_next_call(const myth_flow *f, const char *name, uint32_t *at, span argument[MYTH_CALL_ARGUMENTS],
+                          uint32_t *n)
+{
+    const uint32_t m = (uint32_t)strlen(name);
+    const char *const end = f->text + f->n_text;
+    for (const char *p = f->text + *at; m > 0 && p < end && (p = memchr(p, name[0], (size_t)(end - p))); p++) {
+        const char *q = p + m;
+        if ((size_t)(end - p) < m || memcmp(p, name, m) != 0 || (p > f->text && is_word_byte(p[-1])))
+            continue;
+        while (q < end && (*q == ' ' || *q == '\n'))
+            q++;
+        if (q >= end || *q != '(' || is_declared_at(f, p))
+            continue;
+        int deep = 0;
+        char quote = '\0';
+        const char *from = ++q;
+        *at = (uint32_t)(q - f->text);
+        *n = 0;
+        for (; q < end && (deep > 0 || quote || *q != ')') && q - from < MOST_OF_ARGUMENT; q++) {
+            if (quote) {
+                q += *q == '\\';
+                quote = *q == quote ? '\0' : quote;
+            } else if (*q == '"' || *q == '\'')
+                quote = *q;
+            else if (*q == ',' && deep == 0) {
+                if (*n < MYTH_CALL_ARGUMENTS)
+                    argument[(*n)++] = trimmed((span){from, (uint32_t)(q - from)});
+                from = q + 1;
+            } else
+                deep += strchr("([{", *q) ? 1 : strchr(")]}", *q) ? -1 : 0;
+        }
+        const span last = trimmed((span){from, (uint32_t)((q < end ? q : end) - from)});
+        if (last.n > 0 && *n < MYTH_CALL_ARGUMENTS)
+            argument[(*n)++] = last;
+        return true;
+    }
+    return false;
 }
 
 /* The whole lines of event e. */

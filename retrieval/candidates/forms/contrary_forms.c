@@ -70,6 +70,50 @@ static TSNode block_of(const myth_flow *f, TSNode other)
     return is_clause ? ts_node_named_child(other, 0) : other;
 }
 
+/* Whether one of the conditions first + 1 .. last, which are tried after the first, gives a variable of the first
+ * another value: it takes the address (&x), or is an assignment. */
+static bool is_changed_between(const myth_flow *f, const myth_parts *p, uint32_t first, uint32_t last)
+{
+    const TSNode a = p->node[first];
+    for (uint32_t i = ts_node_start_byte(a), n; i < ts_node_end_byte(a); i += n ? n : 1) {
+        char name[64];
+        n = 0;
+        while (isalnum((unsigned char)f->text[i + n]) || f->text[i + n] == '_')
+            n++;
+        if (n == 0 || n > 60 || isdigit((unsigned char)f->text[i]) || f->text[i + n] == '(')
+            continue;
+        snprintf(name, sizeof(name), "&%.*s", (int)n, f->text + i);
+        for (uint32_t c = first + 1; c <= last; c++) {
+            const char *const end = f->text + ts_node_end_byte(p->node[c]);
+            for (const char *at = f->text + ts_node_start_byte(p->node[c]); at + n + 2 < end; at++) {
+                const bool is_address = at[0] == '&' && at[-1] != '&' && memcmp(at, name, n + 1) == 0;
+                const char *behind = at + n;
+                behind += *behind == ' ';
+                const bool is_set = memcmp(at, name + 1, n) == 0 && behind[0] == '=' && behind[1] != '=';
+                if ((is_address && !isalnum((unsigned char)at[n + 1]) && at[n + 1] != '_') ||
+                    (is_set && !isalnum((unsigned char)at[-1]) && at[-1] != '_'))
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Whether a branch consists of nothing but a word that leaves, or that does nothing. */
+static bool only_leaves(const myth_flow *f, TSNode cond)
+{
+    TSNode node = ts_node_parent(cond);
+    for (int i = 0; i < 3 && !is_null(node) && role_of(f, node) != MYTH_ROLE_IF; i++)
+        node = ts_node_parent(node);
+    TSNode then = is_null(node) ? node : child_of(f, node, MYTH_SLOT_THEN);
+    if (!is_null(then) && role_of(f, then) == MYTH_ROLE_BLOCK)
+        then = ts_node_named_child_count(then) == 1 ? ts_node_named_child(then, 0) : (TSNode){0};
+    if (is_null(then) || ts_node_named_child_count(then) > 0)
+        return false;
+    const myth_role role = role_of(f, then);
+    return role == MYTH_ROLE_RETURN || role == MYTH_ROLE_LEAVE || strcmp(ts_node_type(then), "pass_statement") == 0;
+}
+
 void myth_contrary_if(myth_flow *f, TSNode node, const myth_around *around)
 {
     enum { FEW_LETTERS = 8 };
@@ -88,7 +132,8 @@ void myth_contrary_if(myth_flow *f, TSNode node, const myth_around *around)
             if (myth_code_is_constant(f, b) ||
                 !(myth_code_is_same(f, a, b) || has_part(f, b, MYTH_CHAIN_AND, a) ||
                   has_part(f, a, MYTH_CHAIN_OR, b)) ||
-                has_directive(f, ts_node_end_byte(a), ts_node_start_byte(b)))
+                has_directive(f, ts_node_end_byte(a), ts_node_start_byte(b)) || is_changed_between(f, &p, i, j) ||
+                only_leaves(f, b))
                 continue;
             myth_contrary_put(f, MYTH_CONTRARY_AGAIN, b, b, myth_code_line(a));
             i = j;

@@ -1,6 +1,7 @@
 /* habits_flow.c - loops over what they change, cases that run on, defaults that all calls share (habits.c). */
 #include "contrary.h"
 #include "habits.h"
+#include "retrieval/candidates/facts/facts_span.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -452,6 +453,18 @@ static bool are_siblings(const myth_flow *f, TSNode last, TSNode first)
            (f->text[x + n] == '.' || f->text[x + n] == '-') && strncmp(f->text + x, "this.", 5) != 0;
 }
 
+/* Whether the first statement of the default writes what the switch is about: the cases before put a byte before it. */
+static bool writes_subject(const myth_flow *f, TSNode node, TSNode group, TSNode first)
+{
+    char subject[MYTH_HABIT_TEXT], text[MYTH_HABIT_TEXT];
+    const TSNode in = assigned(f, first), about = field_of(node, "condition");
+    const bool is_default = is_null(field_of(group, "value"));
+    return is_default && !is_null(in) && !is_null(about) &&
+           myth_habit_text(f, myth_flow_inner(f, about), subject, sizeof(subject)) &&
+           myth_habit_text(f, myth_flow_inner(f, field_of(in, "right")), text, sizeof(text)) &&
+           strcmp(subject, text) == 0;
+}
+
 void myth_habit_switch(myth_flow *f, TSNode node)
 {
     enum { MOST_CASES = 400 };
@@ -487,7 +500,7 @@ void myth_habit_switch(myth_flow *f, TSNode node)
             has_line_of_comment(f, ts_node_end_byte(last), ts_node_start_byte(group[i + 1])))
             continue;
         n_on++;
-        if (!are_siblings(f, last, next_first))
+        if (!are_siblings(f, last, next_first) || writes_subject(f, node, group[j], next_first))
             continue;
         found = group[i];
         found_last = last;
@@ -542,6 +555,15 @@ static bool is_changed_later(const myth_flow *f, TSNode member)
     return sets_element(f, name);
 }
 
+/* Whether a call puts the same in each time: fields.update(DEFAULT_FIELDS). */
+static bool puts_the_same(const myth_flow *f, const char *method, TSNode arguments)
+{
+    char text[MYTH_HABIT_TEXT];
+    return strcmp(method, "update") == 0 && ts_node_named_child_count(arguments) == 1 &&
+           myth_habit_text(f, ts_node_named_child(arguments, 0), text, sizeof(text)) &&
+           myth_flow_is_constant_name(text);
+}
+
 /* The first place that changes or keeps the default; *is_gone: it got another value before. */
 static void find_default(myth_flow *f, TSNode node, bool *is_gone, myth_habit *how, TSNode *at, int deep)
 {
@@ -572,7 +594,8 @@ static void find_default(myth_flow *f, TSNode node, bool *is_gone, myth_habit *h
     } else if (is_type(node, "call")) {
         const TSNode object = myth_habit_receiver(node, &method, &arguments);
         if (!is_null(object) && is_default(f, object) && myth_habit_text(f, method, name, sizeof(name)) &&
-            myth_flow_is_one_of(name, changing, sizeof(changing) / sizeof(*changing))) {
+            myth_flow_is_one_of(name, changing, sizeof(changing) / sizeof(*changing)) &&
+            !puts_the_same(f, name, arguments)) {
             *how = MYTH_HABIT_DEFAULT_CHANGED;
             *at = node;
         }
@@ -583,6 +606,65 @@ static void find_default(myth_flow *f, TSNode node, bool *is_gone, myth_habit *h
             *at = node;
         }
     }
+}
+
+static bool is_read_in(const myth_flow *f, TSNode node, int deep);
+
+static bool are_parts_read(const myth_flow *f, TSNode node, int deep)
+{
+    for (uint32_t i = 0; i < ts_node_named_child_count(node); i++)
+        if (is_read_in(f, ts_node_named_child(node, i), deep + 1))
+            return true;
+    return false;
+}
+
+/* Whether the default is read in a node, and not only filled: x['a'] = 1, x.append(1). */
+static bool is_read_in(const myth_flow *f, TSNode node, int deep)
+{
+    char name[MYTH_HABIT_TEXT];
+    TSNode method, arguments;
+    if (deep > 60 || is_null(node))
+        return deep > 60;
+    if (is_type(node, "identifier"))
+        return is_default(f, node);
+    if (is_type(node, "keyword_argument"))
+        return is_read_in(f, field_of(node, "value"), deep + 1);
+    const TSNode in = role_of(f, node) == MYTH_ROLE_STATEMENT ? ts_node_named_child(node, 0) : (TSNode){0};
+    const TSNode left = is_type(in, "assignment") ? field_of(in, "left") : (TSNode){0};
+    if (!is_null(left) && is_type(left, "subscript") && is_default(f, field_of(left, "value")))
+        return is_read_in(f, field_of(in, "right"), deep + 1) || is_read_in(f, field_of(left, "subscript"), deep + 1);
+    if (is_type(in, "call")) {
+        const TSNode object = myth_habit_receiver(in, &method, &arguments);
+        if (!is_null(object) && is_default(f, object) && myth_habit_text(f, method, name, sizeof(name)) &&
+            myth_flow_is_one_of(name, changing, sizeof(changing) / sizeof(*changing)))
+            return are_parts_read(f, arguments, deep + 1);
+    }
+    return are_parts_read(f, node, deep);
+}
+
+/* Whether a function inside of another gets parameter number `index`, or by its name, in each of its calls. */
+static bool is_always_given(const myth_flow *f, TSNode function, uint32_t index)
+{
+    char name[MYTH_HABIT_TEXT];
+    span argument[MYTH_CALL_ARGUMENTS];
+    uint32_t at = 0, n, n_call = 0;
+    TSNode up = ts_node_parent(function);
+    while (!is_null(up) && role_of(f, up) != MYTH_ROLE_FUNCTION)
+        up = ts_node_parent(up);
+    if (is_null(up) || !myth_habit_text(f, field_of(function, "name"), name, sizeof(name)))
+        return false;
+    while (myth_facts_next_call(f, name, &at, argument, &n)) {
+        bool is_given = index < n;
+        for (uint32_t i = 0; i < n; i++) {
+            char word[MYTH_SPAN_WORD];
+            is_given |= word_at(argument[i], 0, word) && strcmp(word, default_name) == 0 && has_text(argument[i], "=");
+            is_given |= argument[i].p[0] == '*';
+        }
+        if (!is_given)
+            return false;
+        n_call++;
+    }
+    return n_call > 0;
 }
 
 static bool is_changeable(const myth_flow *f, TSNode value)
@@ -613,6 +695,8 @@ void myth_habit_default(myth_flow *f, TSNode function)
             continue; /* what all calls share on purpose */
         default_name = name;
         find_default(f, body, &is_gone, &how, &at, 0);
+        if (how == MYTH_HABIT_DEFAULT_CHANGED && (!is_read_in(f, body, 0) || is_always_given(f, function, i)))
+            continue;
         if (how != MYTH_HABIT_NONE)
             myth_habit_put(f, how, at, of, line_of(parameter));
     }

@@ -100,6 +100,16 @@ static int price_of(int kind)
     return 0;
 }
 
+static int quiet_copied_block_again_read(const char *name)
+{
+    int kind = kind_of(name);
+    if (0 <= kind)
+        return kind;
+    else if (sscanf(name, "kind_%d", &kind) == 1 && 0 <= kind)
+        return kind;
+    return -1;
+}
+
 static int quiet_copied_block_again(int kind)
 {
     if (kind == SMALL && is_sale())
@@ -146,6 +156,9 @@ static void quiet_copied_block_loop(int n)
 static void quiet_copied_block_itself(volatile struct box *box)
 {
     box->left = box->left; /* what is written may be a register; FIRES missing-null-check/parameter */
+#if (0)
+    box->left = box->left;
+#endif
 #if 0
 #ifdef LEFT
     box->left = 1;

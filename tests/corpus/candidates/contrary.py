@@ -36,6 +36,14 @@ def price_of(kind):
     return 0
 
 
+def quiet_copied_block_again_left(shop):
+    if shop is None:
+        raise ValueError("no shop")
+    elif shop is None:
+        return
+    open_shop(shop)
+
+
 def quiet_copied_block_again(kind):
     if kind == 'small' and is_sale():
         return 1

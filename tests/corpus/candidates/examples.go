@@ -193,6 +193,16 @@ func removeUpload(r *http.Request) error {
 	return os.Remove(name) // FIRES path-traversal/request
 }
 
+// The name of an uploaded file has no folders.
+func quiet_path_traversal_uploaded(r *http.Request) error {
+	_, header, err := r.FormFile("file")
+	if err != nil {
+		return err
+	}
+	name := header.Filename // FIRES missing-null-check/result-of-any
+	return os.Remove(name)
+}
+
 func quiet_path_traversal() ([]byte, error) {
 	return os.ReadFile(filepath.Join("pages", "index.html"))
 }
@@ -692,6 +702,25 @@ func weightOfAll() int {
 
 func secretOf(line string) string {
 	return strings.Split(line, ":")[1] // FIRES missing-bounds-check/part-at-once
+}
+
+func secondOf(line string) string {
+	parts := strings.Split(line, " ")
+	switch {
+	case len(parts) < 2, parts[1] == "": // FIRES missing-bounds-check/part missing-null-check/result-of-any
+		return ""
+	default:
+		return parts[0]
+	}
+}
+
+func hasThree(s string) bool {
+	for i := 0; i <= len(s)-3; i++ { // FIRES off-by-one/at-most
+		if s[i] == s[i+1] && s[i+1] == s[i+2] {
+			return true
+		}
+	}
+	return false
 }
 
 func quiet_missing_bounds_check_secret(line string) string {

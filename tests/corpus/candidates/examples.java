@@ -512,6 +512,10 @@ class Examples {
         return Files.readString(Paths.get("uploads", name)); // FIRES path-traversal/request
     }
 
+    static Upload quiet_path_traversal_key(Request request, Uploads uploads) {
+        return uploads.download(request.getParameter("key")); // FIRES missing-null-check/parameter
+    }
+
     static void deleteNear(String folder) throws IOException {
         Path file = Paths.get(folder, "notes.txt"); // FIRES path-traversal/joined
         Files.delete(file); // FIRES path-traversal/made

@@ -551,6 +551,13 @@ def keep_upload(request, folder):
     shutil.move(temporary_file(), os.path.join(folder, request.form["name"]))  # FIRES missing-null-check/chain path-traversal/request
 
 
+def show_cleaned(request):
+    name = request.args["name"]  # FIRES missing-null-check/chain
+    refuse_traversal(name)
+    with open("uploads/" + name) as source:  # FIRES path-traversal/joined
+        return source.read()
+
+
 def quiet_path_traversal_checked(request, names):
     name = request.args["name"]  # FIRES missing-null-check/chain
     if name not in names:
@@ -659,6 +666,23 @@ def warm_up_one(name):
         pass
 
 
+def hang_up(peer):
+    try:
+        peer.send("bye")
+        peer.close()
+    except Exception:  # FIRES error-swallowed/empty
+        pass
+
+
+class Scratch:
+    def __del__(self):
+        try:
+            save_state(self.name)
+            tell_owner(self.name)
+        except Exception:  # FIRES error-swallowed/empty
+            pass
+
+
 def weight_of_all():
     weight = 0
     a = peer(1)
@@ -680,6 +704,15 @@ def weight_of_all():
 
 def secret_of(line):
     return line.split(":")[1] # FIRES missing-bounds-check/part-at-once
+
+
+def quiet_missing_bounds_check_path(path):
+    parts = os.path.split(path)
+    return parts[1]  # FIRES missing-null-check/result-of-any
+
+
+def test_login(client):
+    return client.post("/login", json=dict(name="erin", password="opensesame"))
 
 
 def quiet_missing_bounds_check_secret(line):

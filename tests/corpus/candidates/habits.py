@@ -108,6 +108,7 @@ def collect(day, seen=[]):
 
 def count(day, seen: dict = {}):
     seen[day] = 1  # FIRES shared-default/changed missing-bounds-check/element
+    return len(seen)
 
 
 class Gate:
@@ -119,6 +120,30 @@ class Gate:
 
 
 # Only read, replaced before, copied, meant to be shared, or no default that changes.
+def quiet_shared_default_written(ticket, why={}):
+    if ticket.is_old():
+        why["old"] = 1
+        return False
+    why.update(ticket.reasons())
+    return True
+
+
+def quiet_shared_default_given(tickets):
+    def sell(ticket, sold=[]):
+        sold.append(ticket)
+        return len(sold)
+
+    all_sold = []
+    for ticket in tickets:
+        sell(ticket, all_sold)
+    return all_sold
+
+
+def quiet_shared_default_same(line, fields={}):
+    fields.update(LINE_FIELDS)
+    return send_line(line, fields)
+
+
 def quiet_shared_default(day, seen=[], known=None, more={}, rest=(), _cache={}):
     _cache[0] = rest
     known = known or []

@@ -214,6 +214,7 @@ static void quiet_format_string_line(const char *user, int width)
     syslog(LOG_INFO, "%s", line);
     fputs(line, stdout);
     (void)snprintf(format, sizeof(format), "%%%ds", width);
+    printf(format, user);
 }
 
 /* ---- sizes ---- */

@@ -55,6 +55,13 @@ class Readers {
         Files.copy(zip, target); // FIRES path-traversal/joined path-traversal/made
     }
 
+    static void unpackAsked(ZipInputStream zip, Path folder) throws IOException {
+        ZipEntry entry = zip.getNextEntry(); // FIRES missing-null-check/parameter
+        Path target = folder.resolve(entry.getName()); // FIRES missing-null-check/result-of-any
+        refuseTraversal(folder, target);
+        Files.copy(zip, target); // FIRES path-traversal/joined path-traversal/made
+    }
+
     static void quiet_path_traversal_checked(ZipInputStream zip, Path folder) throws IOException {
         ZipEntry entry = zip.getNextEntry(); // FIRES missing-null-check/parameter
         Path target = folder.resolve(entry.getName()).normalize(); // FIRES missing-null-check/result-of-call missing-null-check/result-of-any

@@ -7,6 +7,13 @@ int named(sqlite3 *db, const char *name, sqlite3_stmt **out)
     return sqlite3_prepare_v2(db, sql, -1, out, 0); // FIRES sql-injection/joined
 }
 
+int of_repository(sqlite3 *db, const struct repository *from, sqlite3_stmt **out)
+{
+    char sql[256];
+    sqlite3_snprintf(sizeof(sql), sql, "SELECT id FROM users WHERE repo = '%s'", from->repo_id); // FIRES sql-injection/quoted-own missing-null-check/parameter
+    return sqlite3_prepare_v2(db, sql, -1, out, 0); // FIRES sql-injection/joined
+}
+
 int quiet_sql_injection_bound(sqlite3 *db, const char *name, sqlite3_stmt **out)
 {
     int rc = sqlite3_prepare_v2(db, "SELECT id FROM users WHERE name = ?", -1, out, 0);

@@ -101,6 +101,13 @@ static int quiet_uninitialized_variable_half_set(const char *host, struct addrin
 }
 
 /* bytes without a sign, by their type or a cast, or masked */
+static void quiet_sign_mixing_letters(char *to, const char *from)
+{
+    static const char letters[64] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char a = (unsigned char)*from++, b = (unsigned char)*from++;
+    *to++ = letters[((a << 4) & 48) | ((b >> 4) & 15)];
+}
+
 static int quiet_sign_mixing_byte(const unsigned char *pair, const char *text)
 {
     int joined = (pair[0] << 8) | pair[1]; /* FIRES integer-overflow/product FIRES missing-bounds-check/fixed-index FIRES missing-null-check/parameter */

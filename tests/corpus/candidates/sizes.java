@@ -89,6 +89,19 @@ class Sizes {
     }
 
     // one less, or asked for
+    void startAll() {
+        for (int i = 0; i < builders.length; i++) {
+            start(i);
+        }
+    }
+
+    private void start(int index) {
+        if (index < 0 || index > builders.length) { // FIRES off-by-one/more
+            return;
+        }
+        builders[index].start(); // FIRES missing-null-check/chain
+    }
+
     static int quiet_off_by_one_next(int[] signal) {
         int n = 0;
         for (int i = 0; i < signal.length - 1; i++) { // FIRES missing-null-check/parameter

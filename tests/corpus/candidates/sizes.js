@@ -15,6 +15,17 @@ function keepTape(tape, vault, log) {
   fs.unlinkSync(tape); // FIRES path-traversal/joined
 }
 
+class Transfers {
+  quiet_error_swallowed_entry(id, socket) {
+    try {
+      socket.send(JSON.stringify({ type: "CANCEL", id })); // FIRES missing-null-check/parameter
+    } catch (err) {
+      console.error(err);
+    }
+    this.active.delete(id); // FIRES missing-null-check/chain
+  }
+}
+
 function expiry(reply) {
   return Date.now() + reply.expires_in; // FIRES wrong-operator/unit FIRES missing-null-check/parameter
 }
