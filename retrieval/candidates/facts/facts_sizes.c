@@ -407,7 +407,7 @@ static bool is_in_call(span s, uint32_t i)
 {
     for (int deep = 0; i-- > 0;) {
         deep += s.p[i] == ')' || s.p[i] == ']' ? 1 : s.p[i] == '(' || s.p[i] == '[' ? -1 : 0;
-        if (deep < 0 && i > 0 && is_word_byte(s.p[i - 1]))
+        if (deep < 0 && s.p[i] == '(' && i > 0 && is_word_byte(s.p[i - 1]))
             return true;
         deep = deep < 0 ? 0 : deep;
     }
@@ -425,18 +425,23 @@ static int greatest_shift(const char *text)
     return most;
 }
 
-/* A text without what is in its square brackets, where an element is chosen. */
-static void put_outer(char dst[TEXT], span s)
+/* The text that character `at` is put together with: that between the square brackets around it, else all, without what
+ * is in square brackets of its own, where an element is chosen. */
+static void put_level(char dst[TEXT], span s, uint32_t at)
 {
-    uint32_t n = 0, deep = 0;
-    for (uint32_t i = 0; i < s.n && n + 1 < TEXT; i++) {
-        deep -= s.p[i] == ']' && deep > 0;
-        if (deep == 0)
+    uint32_t n = 0, deep = 0, from = at;
+    for (; from > 0 && (deep || s.p[from - 1] != '['); from--)
+        deep += s.p[from - 1] == ']' ? 1 : s.p[from - 1] == '[' ? (uint32_t)-1 : 0;
+    for (uint32_t i = from, in = 0; i < s.n && n + 1 < TEXT && (in || s.p[i] != ']'); i++) {
+        in -= s.p[i] == ']';
+        if (in == 0)
             dst[n++] = s.p[i];
-        deep += s.p[i] == '[';
+        in += s.p[i] == '[';
     }
     dst[n] = '\0';
 }
+
+static bool is_joined(const char *text) { return strstr(text, "<<") && (strchr(text, '|') || strchr(text, '+')); }
 
 /* Whether a byte that may be negative is taken for a length, or put together with others: b[i] << 8 | b[i + 1]. */
 int myth_fact_signed_byte(myth_facts *k, uint32_t e)
@@ -454,13 +459,11 @@ int myth_fact_signed_byte(myth_facts *k, uint32_t e)
     } else
         return BYTE_NO;
     const span s = {text, (uint32_t)strlen(text)};
-    char outer[TEXT];
-    put_outer(outer, s);
-    const bool is_joined = strstr(outer, "<<") && (strchr(outer, '|') || strchr(outer, '+'));
-    if (!strchr(text, '[') || (!is_joined && text[s.n - 1] != ']')) /* before the whole function is looked through */
+    if (!strchr(text, '[') ||
+        (!is_joined(text) && text[s.n - 1] != ']')) /* before the whole function is looked through */
         return BYTE_NO;
     const bool is_java = strstr(text, "byte[]") || has_text(span_of(f, f->off, f->end), "byte[]");
-    if (!is_java && !is_joined)
+    if (!is_java && !is_joined(text))
         return BYTE_NO;
     for (uint32_t i = 0, n; i < s.n; i += n ? n : 1) {
         n = word_at(s, i, word);
@@ -479,15 +482,21 @@ int myth_fact_signed_byte(myth_facts *k, uint32_t e)
                 return BYTE_NO;
             return is_made_positive(span_of(f, at->end, f->end), last_word(f, at->path)) ? BYTE_NO : BYTE_LENGTH;
         }
-        if (!is_joined || is_cast)
+        char level[TEXT];
+        put_level(level, s, i);
+        if (!is_joined(level) || is_cast)
             continue;
         while (*after == ')')
             after++;
         const int shift = strncmp(after, "<<", 2) == 0 ? (int)strtol(after + 2, NULL, 10) : 0;
-        const char *behind = shift ? after + 2 + strspn(after + 2, "0123456789)") : after;
-        const bool is_masked = *behind == '&' || (i > 0 && s.p[i - 1] == '&') || (i > 1 && s.p[i - 2] == '&');
-        const bool is_plain = *after == '\0' || *after == '|' || *after == '+' || *after == '<';
-        if (!is_masked && is_plain && shift < greatest_shift(outer) && !strchr(text, '^'))
+        const long right = strncmp(after, ">>", 2) == 0 ? strtol(after + 2, NULL, 10) : 0;
+        const char *behind = shift || right ? after + 2 + strspn(after + 2, "0123456789)") : after;
+        const long mask = *behind == '&' ? strtol(behind + 1, NULL, 0) : 0; /* 0: no number */
+        const bool lets_sign = right > 0 && right < 8 && mask > 0xff >> right;
+        const bool is_masked =
+            (*behind == '&' && !lets_sign) || (i > 0 && s.p[i - 1] == '&') || (i > 1 && s.p[i - 2] == '&');
+        const bool is_plain = *after == '\0' || *after == '|' || *after == '+' || *after == '<' || *after == '>';
+        if (!is_masked && is_plain && shift < greatest_shift(level) && !strchr(text, '^'))
             return BYTE_PART;
     }
     return BYTE_NO;

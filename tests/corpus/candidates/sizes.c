@@ -108,6 +108,12 @@ static void quiet_sign_mixing_letters(char *to, const char *from)
     *to++ = letters[((a << 4) & 48) | ((b >> 4) & 15)];
 }
 
+static void flagged_sign_mixing_letters(char *to, const char *from)
+{
+    static const char letters[64] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    to[1] = letters[((from[0] << 4) | (from[1] >> 4)) & 63]; /* FIRES sign-mixing/byte-part FIRES missing-bounds-check/fixed-index FIRES missing-null-check/parameter */
+}
+
 static int quiet_sign_mixing_byte(const unsigned char *pair, const char *text)
 {
     int joined = (pair[0] << 8) | pair[1]; /* FIRES integer-overflow/product FIRES missing-bounds-check/fixed-index FIRES missing-null-check/parameter */
