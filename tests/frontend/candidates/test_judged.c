@@ -603,6 +603,11 @@ static void tests_that_nobody_named_have_lower_odds(void **state)
     cli_shell(&r, "$M log replay --log $D/tests.db --json");
     assert_int_equal(r.code, 0);
     assert_non_null(strstr(r.out, "\"result\":\"equal\""));
+    /* The same files are another run where they were named otherwise: its report is not repeated. */
+    cli_shell(&r, "mkdir -p $D/only/tests && git init -q $D/only && cp $D/one.c $D/only/tests/a.c");
+    const double named = odds_of("inspect $D/only/tests --log $D/only.db", "tests/a.c", false),
+                 met = odds_of("inspect $D/only --log $D/only.db", "tests/a.c", true);
+    assert_true(fabs(named - 1.25 - met) < 1e-5);
     const double asked = odds_of("inspect $D/whole --no-log --jobs 1", "tests/a.c", true);
     cli_shell(&r, "$M candidates $D/whole --judge -m $D/tests.gguf --format jsonl | grep '\"tests/a.c\"' | head -1 | "
                   "sed 's/.*\"probability\"://; s/,.*//'");
