@@ -88,7 +88,7 @@ static myth_status add_input(myth_cli *cli, const myth_file *f, myth_kept *key, 
 static myth_status inputs(void *user, myth_cli *cli, myth_kept *key, int64_t *newest_ns, myth_error *err)
 {
     many *m = user;
-    const uint32_t count[] = {m->files.n, m->files.missed.n, m->files.n_generated, m->files.n_other};
+    const uint32_t count[] = {m->files.n, m->files.missed.n, m->files.n_generated, m->files.n_copied, m->files.n_other};
     myth_kept_add(key, count, sizeof(count));
     for (uint32_t i = 0; i < m->files.n; i++) {
         const myth_file *f = &m->files.file[i];
@@ -162,10 +162,11 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
         if (st != MYTH_OK)
             return st;
     }
-    if (f->n_generated || f->n_other)
+    if (f->n_generated || f->n_copied || f->n_other)
         myth_term_note(cli->term,
-                       "%u generated file%s and %u of documents and data not inspected; --include takes them in",
-                       f->n_generated, myth_s(f->n_generated), f->n_other);
+                       "%u generated file%s, %u copied from other projects and %u of documents and data not inspected; "
+                       "--include takes them in",
+                       f->n_generated, myth_s(f->n_generated), f->n_copied, f->n_other);
     snprintf(m->title, sizeof(m->title), "%u files", f->n);
     io->title = f->n == 1 ? f->file[0].name : m->title;
     io->is_local = true;
@@ -195,7 +196,8 @@ const myth_command myth_cmd_inspect = {
     .args = "PATH...",
     .help = "inspect files, directories and patterns of files, and print one report",
     .detail = "Of a directory, the files that are code are inspected, as mythos scan lists them: ignored, generated, "
-              "binary and hidden ones are not, and neither are documents and data unless --include names them. A "
+              "binary and hidden ones are not, and neither are copies of other projects (vendor, third_party), "
+              "documents and data, unless --include names them. A "
               "pattern that the shell left alone (\"src/**/*.c\") means files below the current directory; - is "
               "standard input. All files must be of one repository. Each file is inspected as inspect-file does it, "
               "with the same prompts; the findings are in one report, in the order of the files. An interrupt "

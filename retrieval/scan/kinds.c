@@ -23,10 +23,10 @@ static bool is_one_of(const char *s, size_t n, const char *const *list)
 static const char *const example_dirs[] = {"example",    "examples",  "sample",    "samples",   "demo",
                                            "demos",      "tutorial",  "tutorials", "bench",     "benchmark",
                                            "benchmarks", "asv-bench", "gallery",   "galleries", NULL};
-static const char *const vendored_dirs[] = {"vendor",      "vendors",      "vendored",       "-vendor",   "-vendored",
-                                            "third-party", "thirdparty",   "3rdparty",       "3rd-party", "external",
-                                            "externals",   "extern",       "deps",           "compat",    "-compat",
-                                            "bundled",     "amalgamation", "single-include", NULL};
+static const char *const copied_dirs[] = {"vendor",      "vendors",    "vendored", "-vendor",   "-vendored",
+                                          "third-party", "thirdparty", "3rdparty", "3rd-party", NULL};
+static const char *const vendored_dirs[] = {"external", "externals", "extern",       "deps",           "compat",
+                                            "-compat",  "bundled",   "amalgamation", "single-include", NULL};
 static const char *const legacy_words[] = {"legacy",    "deprecated", "obsolete", "attic",
                                            "graveyard", "retired",    "old",      NULL}; /* names of directories */
 static const char *const document_dirs[] = {"doc", "docs", "documentation", "docs-src", NULL};
@@ -61,7 +61,7 @@ uint32_t myth_file_kinds(const char *path, bool is_test, bool is_generated)
     for (; (slash = strchr(p, '/')); p = slash + 1) {
         size_t n = (size_t)(slash - p);
         kinds |= is_one_of(p, n, example_dirs) ? 1u << MYTH_KIND_EXAMPLE : 0;
-        kinds |= is_one_of(p, n, vendored_dirs) ? 1u << MYTH_KIND_VENDORED : 0;
+        kinds |= is_one_of(p, n, copied_dirs) || is_one_of(p, n, vendored_dirs) ? 1u << MYTH_KIND_VENDORED : 0;
         kinds |= has_word_of(p, n, legacy_words) ? 1u << MYTH_KIND_LEGACY : 0;
         kinds |= is_one_of(p, n, document_dirs) ? 1u << MYTH_KIND_DOCUMENT : 0;
     }
@@ -77,6 +77,14 @@ uint32_t myth_file_kinds(const char *path, bool is_test, bool is_generated)
     kinds |= is_test ? 1u << MYTH_KIND_TEST : 0;
     kinds |= is_generated ? 1u << MYTH_KIND_GENERATED : 0;
     return kinds ? kinds : 1u << MYTH_KIND_SOURCE;
+}
+
+bool myth_path_is_copied(const char *path)
+{
+    for (const char *p = path, *slash; (slash = strchr(p, '/')); p = slash + 1)
+        if (is_one_of(p, (size_t)(slash - p), copied_dirs))
+            return true;
+    return false;
 }
 
 /* The number of a version's directory at s, and its length; 0: there is none. */

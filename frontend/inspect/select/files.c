@@ -165,12 +165,12 @@ static bool is_wanted(finder *s, const myth_scan_file *file, bool is_named)
 {
     if (is_named)
         return true;
+    const bool is_code = !file->is_generated && myth_detect_code(file->path),
+               is_copied = is_code && myth_path_is_copied(file->path);
     s->f->n_generated += file->is_generated;
-    if (file->is_generated)
-        return false;
-    const bool is_code = myth_detect_code(file->path);
-    s->f->n_other += !is_code;
-    return is_code;
+    s->f->n_other += !file->is_generated && !is_code;
+    s->f->n_copied += is_copied;
+    return is_code && !is_copied;
 }
 
 static myth_status lose(finder *s, const char *folder, const myth_scan_file *file, myth_error *err)

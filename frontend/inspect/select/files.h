@@ -2,7 +2,8 @@
  *
  * File       is in as it is, whatever it holds; twice named it is in once
  * Directory  the files in it that are code by their names, as a scan finds them (scan.h: patterns of ignore files,
- *            what git tracks), without generated ones. Documents and data are counted; `include` takes them in
+ *            what git tracks), without generated ones and those in a directory below it that holds copies of other
+ *            projects (vendor, third_party). These, documents and data are counted; `include` takes them in
  * Pattern    a path that does not exist and holds *, ? or [ is a pattern of files below the current directory, as
  *            `include` is
  * Filters    include and exclude are globs as --glob of a scan, relative to each directory. They do not leave out a
@@ -37,7 +38,7 @@ typedef struct {
     char root[PATH_MAX]; /* "" = there is none, as for standard input alone */
     myth_file *file;     /* [n] */
     uint32_t n, cap;
-    uint32_t n_generated, n_other; /* left out of directories: generated files; documents and data */
+    uint32_t n_generated, n_copied, n_other; /* left out of directories: generated files; copies; documents and data */
     myth_missed_list missed;
 } myth_files;
 

@@ -103,13 +103,21 @@ static void paths_name_files(void **state)
 {
     (void)state;
     assert_string_equal(files_of("."), "src/deep/short.py src/long.c top.c");
-    assert_non_null(strstr(r.err, "1 generated file and 2 of documents and data"));
+    assert_non_null(strstr(r.err, "1 generated file, 0 copied from other projects and 2 of documents and data"));
     assert_string_equal(files_of("top.c src"), "top.c src/deep/short.py src/long.c");
     assert_string_equal(files_of("src/made.c"), "src/made.c"); /* named: in, whatever it holds */
     assert_string_equal(files_of(". --include '*.md' --include '*.py'"), "docs/manual.md src/deep/short.py");
     assert_string_equal(files_of(". --exclude src/deep"), "src/long.c top.c");
     assert_string_equal(files_of("top.c --exclude '*.c'"), "top.c"); /* a filter is for directories */
     assert_string_equal(files_of("'src/**/*.py'"), "src/deep/short.py");
+    /* copies of other projects are left out of a directory, not where they or their folder are named */
+    assert_int_equal(shell("mkdir -p $D/r/src/third_party/zip && cp $D/r/top.c $D/r/src/third_party/zip/zip.c"), 0);
+    assert_string_equal(files_of("src"), "src/deep/short.py src/long.c");
+    assert_non_null(strstr(r.err, "1 copied from other projects"));
+    assert_string_equal(files_of("src/third_party"), "src/third_party/zip/zip.c");
+    assert_string_equal(files_of("src --include '**/zip.c'"), "src/third_party/zip/zip.c");
+    assert_string_equal(files_of("src/third_party/zip/zip.c top.c"), "src/third_party/zip/zip.c top.c");
+    shell("rm -r $D/r/src/third_party");
 }
 
 static void nothing_to_inspect_is_said(void **state)
