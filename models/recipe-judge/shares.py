@@ -5,16 +5,21 @@ A fix's repository says which of two texts is worse; it does not say how often a
 is, and what people rarely write fixes for (a secret in the source, SQL put together) has next to no pairs. So places of
 whole projects were drawn at random, row by row, and read one by one: verdicts.tsv says of each whether a careful
 reviewer would ask for a change (1) or not (0). Places of set A were read by those who wrote the rows, with the same
-projects in view, or by others before the rows were changed by what they said, and count a quarter; those of set B
+projects in view, or by others before the rows were changed by what they said, and count half; those of set B
 afterwards, by readers who saw rule and reason only, in projects that no row was written for (a part of them had been
-given a high probability by an earlier calibration).
+given a high probability by an earlier calibration). Those of set C are findings of a calibration in projects that were
+chosen after it, read as those of set B, at most four of a row and 16 of a project.
 
 A row's share is (faults + PRIOR * expected) / (places read + PRIOR), of the places outside of tests. `expected` comes
 from how rare the row's places are, and from the other rows of its rule and of its name, by a logistic regression over
 all places read: rows that find something everywhere are nearly always wrong, and rows that ask for the same are right
 about as often. PRIOR is large because places of one project are alike: what ten places of a row say of one project is
 less than ten places say. In tests fewer places are worth a change, whatever the row: `tests` is the logarithm of the
-factor of their odds, fitted on set B beside the rows' shares.
+factor of their odds, fitted on sets B and C beside the rows' shares.
+
+Of what a calibration calls findings in other projects, fewer are right than it says: a row is among them also because
+its places that were read happened to be right. By how much is fitted on set C, each project by the others
+(`offset_of_findings`), and taken off the odds of all rows.
 `--places` are the places of those projects as `mythos candidates --judge --format jsonl` prints them, a file a
 project, OWNER_NAME.jsonl; sigmoid(scale * score + offset) is the row's share for a place of the row's mean score. The
 scale is fitted on set B: how much more often, within a row, a place of a higher score was a fault. It is far smaller
@@ -41,10 +46,9 @@ import numpy as np
 
 from measure import HERE
 
-# Of PRIOR 3, 6, 12, HOLD 1, 2, 4 and A's weight 0, 0.1, 0.25, 0.5 among the best for projects of set B held out, in 8
-# parts: log likelihood -0.556 a place (-0.565 with 3, 2 and 0.5); 297 places got CONFIDENCE or more and were expected
-# to be right in 0.62, and 0.60 are.
-PRIOR, WEIGHT, CONFIDENCE, HOLD = 12.0, {"A": 0.25, "B": 1.0}, 0.45, 4.0
+# Of PRIOR 3, 6, 12, HOLD 1, 4 and A's weight 0.1, 0.25, 0.5 among the best for projects of sets B and C held out, in 8
+# parts: log likelihood -0.568 a place (-0.573 with a PRIOR of 3).
+PRIOR, WEIGHT, CONFIDENCE, HOLD = 6.0, {"A": 0.5, "B": 1.0, "C": 1.0}, 0.45, 4.0
 TESTS = re.compile(
     r"(^|/)([^/]*[._-])?(tests?|test_?data|testcases|testsuites?|unittests?|specs?|e2e|__(tests?|mocks|snapshots)__)/|"
     r"(^|/)(test|tests|spec)[_.-][^/]*$|(^|/)conftest\.py$|"
@@ -59,13 +63,13 @@ def rows_of_rules():
     return list(dict.fromkeys(words))
 
 
-def read_verdicts(path):
-    """rule/row -> {set: [faults, places]} of the places that are not in tests."""
+def read_verdicts(path, without=()):
+    """rule/row -> {set: [faults, places]} of the places that are not in tests, nor in repositories of `without`."""
     found = collections.defaultdict(lambda: {name: [0, 0] for name in WEIGHT})
     for line in path.read_text().splitlines():
         if line and not line.startswith("#"):
-            name, _, file, _, rule, row, verdict = line.split("\t")[:7]
-            if TESTS.search(file):
+            name, repository, file, _, rule, row, verdict = line.split("\t")[:7]
+            if TESTS.search(file) or repository in without:
                 continue
             found[f"{rule}/{row}"][name][0] += int(verdict)
             found[f"{rule}/{row}"][name][1] += 1
@@ -89,13 +93,42 @@ def factor_of_tests(path, share):
     rows = []
     for line in path.read_text().splitlines():
         name, _, file, _, rule, row, verdict = line.split("\t")[:7] if line[:1] != "#" else [""] * 7
-        if name == "B":
+        if name in ("B", "C"):
             rows.append((1.0 if TESTS.search(file) else 0.0, logit(share(f"{rule}/{row}")), 1.0, int(verdict)))
     x, y = np.array(rows)[:, :3], np.array(rows)[:, 3]
     at, bend = fit(x, y, np.ones(len(y)), np.array([0.0, 1.0, 0.0]), np.array([0.1, 0.0, 0.0]))
     error = math.sqrt(np.linalg.inv(bend)[0, 0])
     print(f"tests {at[0]:.2f}, standard error {error:.2f}, of {int(x[:, 0].sum())} places")
     return min(float(at[0]), 0.0)
+
+
+def places_of_findings(path):
+    """(repository, rule/row, verdict) of set C, but for tests."""
+    for line in path.read_text().splitlines():
+        name, repository, file, _, rule, row, verdict = line.split("\t")[:7] if line[:1] != "#" else [""] * 7
+        if name == "C" and not TESTS.search(file):
+            yield repository, f"{rule}/{row}", int(verdict)
+
+
+def offset_of_findings(path, number, parts=8):
+    """What is added to the logarithm of the odds of all rows, so that findings in other projects are as often right as
+    they are said to be: fitted on set C, each part of its projects with the shares that all others give."""
+    places = list(places_of_findings(path))
+    repositories = sorted({of for of, _, _ in places})
+    rows = []
+    for i in range(parts if repositories else 0):
+        out = set(repositories[i::parts])
+        share = shares_of(read_verdicts(path, out), number)
+        rows += [(logit(share(row)), verdict) for of, row, verdict in places if of in out and share(row) >= CONFIDENCE]
+    if len(rows) < 50:
+        return 0.0
+    said, right = np.array(rows).T
+    at = 0.0
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-(said + at)))
+        at += float(np.clip((right - p).sum() / (p * (1 - p)).sum(), -1, 1))
+    print(f"findings {at:.2f}, of {len(rows)} places in {len(repositories)} projects: {right.mean():.2f} are right")
+    return min(at, 0.0)
 
 
 def weighed(counts):
@@ -138,6 +171,17 @@ def expect(rows, number, hold=HOLD):
     return lambda row: sigmoid(float(of(row) @ at))
 
 
+def shares_of(verdicts, number):
+    """A function of rule/row: the row's share."""
+    expected = expect(verdicts, number)
+
+    def share(row):
+        faults, places = weighed(verdicts[row]) if row in verdicts else (0.0, 0.0)
+        return (faults + PRIOR * expected(row)) / (places + PRIOR)
+
+    return share
+
+
 def scale_of(places, scores, share):
     """The slope of set B's verdicts over the scores of their places, beside the share of their rows."""
     rows = []
@@ -158,10 +202,10 @@ def logit(p):
 
 
 def show_table(verdicts):
-    print("| rule/row | A | B |\n| --- | --- | --- |")
+    print("| rule/row | A | B | C |\n| --- | --- | --- | --- |")
     for row, counts in sorted(verdicts.items()):
-        a, b = (f"{counts[name][0]} of {counts[name][1]}" if counts[name][1] else "" for name in ("A", "B"))
-        print(f"| {row} | {a} | {b} |")
+        of = (f"{counts[name][0]} of {counts[name][1]}" if counts[name][1] else "" for name in ("A", "B", "C"))
+        print(f"| {row} | {' | '.join(of)} |")
 
 
 def main():
@@ -185,12 +229,7 @@ def main():
             if place.get("score") is not None:
                 scores[row].append(place["score"])
                 by_place[path.stem, place["file"], str(place["line"]), row] = place["score"]
-    expected = expect(verdicts, number)
-
-    def share(row):
-        faults, places = weighed(verdicts[row]) if row in verdicts else (0.0, 0.0)
-        return (faults + PRIOR * expected(row)) / (places + PRIOR)
-
+    share, less = shares_of(verdicts, number), offset_of_findings(opts.verdicts, number)
     everything = [s for of in scores.values() for s in of]
     kept = dict(word.split("=") for word in opts.kept.read_text().split()) if opts.kept else {}
     k = float(kept["*"].split(":")[0]) if kept else scale_of(blind_places(opts.verdicts, by_place), scores, share)
@@ -199,13 +238,14 @@ def main():
     passing = []
     for row in rows_of_rules():
         of = scores.get(row, everything)
-        offset = logit(share(row)) - k * sum(of) / len(of)
+        offset = logit(share(row)) + less - k * sum(of) / len(of)
         if row in kept and not any(fnmatch.fnmatchcase(row, glob) for glob in opts.rows):
             out.append(f"{row}={kept[row]}")
             offset = float(kept[row].split(":")[1])
         else:
             out.append(f"{row}={k:.4f}:{offset:.4f}")
-            print(f"{row}: {share(row):.2f} of {sum(n for _, n in verdicts.get(row, {}).values())} read")
+            n_read = sum(n for _, n in verdicts.get(row, {}).values())
+            print(f"{row}: {sigmoid(logit(share(row)) + less):.2f} of {n_read} read")
         passing += [p for p in (sigmoid(k * s + offset) for s in scores.get(row, [])) if p >= CONFIDENCE]
     path = opts.work / "model" / "calibration.txt"
     path.write_text(" ".join(out) + "\n")
