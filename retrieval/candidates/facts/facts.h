@@ -66,6 +66,7 @@ typedef struct {
     myth_fact_lists may, sure; /* lists of the functions that it gives it to: in some case, in every case */
     bool is_kept;              /* stored in what outlives the call, or returned */
     bool is_shared;            /* given to a function of which nothing is known */
+    bool is_asked;             /* the first thing that is done with it is to ask whether it is there */
     uint8_t request;           /* what a caller in the file gives it of a request: myth_request_part of facts_impl.h */
 } myth_file_parameter;
 

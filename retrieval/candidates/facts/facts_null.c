@@ -225,11 +225,11 @@ static bool is_returned(const myth_flow *f, const myth_event *x)
     return false;
 }
 
-/* Whether event x is what a switch decides on, which has a case for the value of a failure or for all others. */
-static bool is_switched(const myth_flow *f, const myth_event *x)
+/* Whether a node is what a switch decides on, which has a case for the value of a failure or for all others. */
+static bool is_operand_of_switch(const myth_flow *f, TSNode node)
 {
     static const char *const want[] = {"-1", "0", "NULL", "nullptr", "nil"};
-    TSNode n = x->kind == MYTH_EVENT_USE || x->kind == MYTH_EVENT_DEREF ? ts_node_parent(x->node) : (TSNode){0};
+    TSNode n = is_null(node) ? node : ts_node_parent(node);
     while (!is_null(n) && role_of(f, n) == MYTH_ROLE_GROUP)
         n = ts_node_parent(n);
     if (is_null(n) || role_of(f, n) != MYTH_ROLE_SWITCH)
@@ -247,6 +247,19 @@ static bool is_switched(const myth_flow *f, const myth_event *x)
                 return true;
     }
     return false;
+}
+
+/* Whether event x is what such a switch decides on: switch (p) */
+static bool is_switched(const myth_flow *f, const myth_event *x)
+{
+    return (x->kind == MYTH_EVENT_USE || x->kind == MYTH_EVENT_DEREF) && is_operand_of_switch(f, x->node);
+}
+
+/* Whether such a switch decides on the definition itself: switch (p = f()) */
+static bool is_made_in_switch(const myth_flow *f, const myth_event *def)
+{
+    const TSNode n = ts_node_parent(def->node);
+    return !is_null(n) && role_of(f, n) == MYTH_ROLE_ASSIGN && is_operand_of_switch(f, n);
 }
 
 /* Go: where the names end that a := in an inner block or in the header of a statement declares: they are other
@@ -301,6 +314,10 @@ myth_checked myth_facts_checked(const myth_flow *f, uint32_t d, uint32_t *line)
 {
     const uint32_t path = f->event[d].path;
     uint32_t other = 0, logged = 0; /* up to where the name is another variable's; the line in which it is logged */
+    if (is_made_in_switch(f, &f->event[d])) {
+        *line = f->event[d].line;
+        return MYTH_CHECKED_TESTED;
+    }
     for (uint32_t i = d + 1, n = 0; i < f->n_event && n < MYTH_FACTS_NEAR; i++, n++) {
         const myth_event *x = &f->event[i];
         if (x->off < other)

@@ -44,6 +44,7 @@ static bool is_to_void(const myth_flow *f, uint32_t at)
 
 int myth_fact_waived(myth_facts *k, uint32_t e)
 {
+    static const char *const ignores[] = {"ignore", "ignored", "unused"};
     static const char *const unused[] = {"maybe_unused", "((unused", "((__unused__", "UNUSED"};
     const myth_flow *f = k->flow;
     uint32_t d;
@@ -52,6 +53,8 @@ int myth_fact_waived(myth_facts *k, uint32_t e)
     if (myth_facts_event(k, e)->kind != MYTH_EVENT_CALL || !myth_facts_taker(f, e, &d))
         return 0;
     uint32_t from = f->event[d].off;
+    if (myth_flow_is_one_of(last_word(f, f->event[d].path), ignores, N_OF(ignores)))
+        return 1;
     while (from > f->off && !strchr(";{}", f->text[from - 1]))
         from--;
     if (has_one(span_of(f, from, f->event[d].end), unused, N_OF(unused)))
@@ -113,7 +116,9 @@ enum {
     SETTLED_COUNTED,
     SETTLED_SIZE,
     SETTLED_TAKEN,
-    SETTLED_MEMBER
+    SETTLED_MEMBER,
+    SETTLED_WAIT,
+    SETTLED_MACRO
 };
 
 /* Whether a number that was read out of a text is checked by errno, or by where it ended. */
@@ -147,19 +152,46 @@ static bool is_grown(myth_facts *k, uint32_t e)
            myth_fact(k, MYTH_FACT_replaces, e) == 1;
 }
 
-/* Whether a number of elements that were read, which is never below zero, is only counted before it is asked for. */
+/* Whether a condition of a loop around event d asks for what event x changes by the result: avail of avail -= n. */
+static bool is_asked_by_loop(const myth_flow *f, uint32_t d, uint32_t x)
+{
+    uint32_t changed = 0;
+    for (uint32_t i = x; i < f->n_event && i < x + 8 && f->event[i].statement == f->event[x].statement; i++)
+        if (f->event[i].kind == MYTH_EVENT_DEFINE)
+            changed = f->event[i].path;
+    for (uint32_t i = 0; changed && i < d; i++) {
+        const myth_event *t = &f->event[i];
+        const uint32_t then = t->kind == MYTH_EVENT_TEST && t->test ? myth_facts_outermost(f, t)->then : 0;
+        if (then && f->scope[then].kind == MYTH_SCOPE_LOOP && (t->path == changed || t->other == changed) &&
+            myth_flow_is_inside(f, f->event[d].scope, then))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a node is a sum with what its left side was: x += n */
+static bool is_sum_with_itself(const myth_flow *f, TSNode n)
+{
+    return role_of(f, n) == MYTH_ROLE_CHANGE || myth_flow_is_operator(f, n, "+=") || myth_flow_is_operator(f, n, "-=");
+}
+
+/* Whether a result is only counted (n -= size) before it is asked for, or what it was counted in is by the loop. A
+ * number of elements that were read, which is never below zero, may be put into another variable, too. */
 static bool is_counted_first(const myth_flow *f, uint32_t e, uint32_t d)
 {
-    if (strcmp(myth_flow_last_word(f->names + f->event[e].name), "fread") != 0)
-        return false;
+    const bool is_read = strcmp(myth_flow_last_word(f->names + f->event[e].name), "fread") == 0;
+    bool is_by_loop = false;
     for (uint32_t x = next_of(f, d, d, f->event[d].path); x != UINT32_MAX; x = next_of(f, d, x, f->event[d].path)) {
         if (f->event[x].kind == MYTH_EVENT_TEST || f->event[x].test)
             return true;
+        if (f->event[x].kind == MYTH_EVENT_DEFINE && f->event[x].path == f->event[d].path)
+            break;
         const TSNode sum = f->event[x].kind == MYTH_EVENT_USE ? ts_node_parent(f->event[x].node) : (TSNode){0};
-        if (is_null(sum) || !(role_of(f, sum) == MYTH_ROLE_CHANGE || role_of(f, sum) == MYTH_ROLE_ASSIGN))
+        if (is_null(sum) || !(is_sum_with_itself(f, sum) || (is_read && role_of(f, sum) == MYTH_ROLE_ASSIGN)))
             return false;
+        is_by_loop |= is_asked_by_loop(f, d, x);
     }
-    return false;
+    return is_by_loop;
 }
 
 /* Whether only numbers are put into a text: that does not fail, and is as long as they are. */
@@ -200,21 +232,101 @@ static bool is_size_of_tested(const myth_flow *f, uint32_t d)
            myth_facts_checked(f, taker, &line) == MYTH_CHECKED_TESTED;
 }
 
-/* Whether a result is only handed to functions that take a missing one: free, what releases by its name, curl_easy_. */
-static bool is_only_released(const myth_flow *f, uint32_t d)
+/* Whether a result is only handed to functions that take a missing one: free, what releases by its name, curl_easy_,
+ * those of the file that ask for it first. It may be returned behind them. */
+static bool is_only_released(const myth_facts *k, uint32_t d)
 {
     static const char *const takes[] = {"free", "Free", "curl_easy_"};
+    const myth_flow *f = k->flow;
     uint32_t n = 0;
     for (uint32_t x = next_of(f, d, d, f->event[d].path); x != UINT32_MAX; x = next_of(f, d, x, f->event[d].path)) {
         const myth_event *u = &f->event[x];
         if (u->kind == MYTH_EVENT_DEFINE && u->path == f->event[d].path)
             break;
-        if (u->kind != MYTH_EVENT_ARG || u->path != f->event[d].path ||
+        if (n > 0 && (u->kind == MYTH_EVENT_RETURN || u->kind == MYTH_EVENT_LEAVE))
+            continue;
+        if (u->kind != MYTH_EVENT_ARG || u->path != f->event[d].path)
+            return false;
+        const myth_file_parameter *does = myth_facts_summary(k, u->call, u->index);
+        if (!(does && does->is_asked && f->path[u->path].is_pointer) &&
             !myth_flow_has_one_of(f->names + u->name, takes, N_OF(takes)))
             return false;
         n++;
     }
     return n > 0;
+}
+
+/* Whether a read is only a wait: nothing uses the bytes, which go to a variable of this function, nor the result. */
+static bool is_wait(const myth_facts *k, uint32_t e)
+{
+    static const char *const reads[] = {"read", "recv"};
+    const myth_flow *f = k->flow;
+    uint32_t d, line;
+    if (!myth_flow_is_one_of(myth_flow_last_word(f->names + myth_facts_event(k, e)->name), reads, N_OF(reads)))
+        return false;
+    const uint32_t to = given_path(f, e, f->roles->has_alternatives ? 1 : 0); /* Java: the only or first one */
+    if (!to || f->path[to].base != 0 || (f->path[to].type_end == 0 && !f->path[to].is_declared) ||
+        myth_facts_is_static(f, &f->path[to]) ||
+        (myth_facts_taker(f, e, &d) && myth_facts_checked(f, d, &line) != MYTH_CHECKED_IGNORED))
+        return false;
+    bool is_again = false; /* in a loop, whose next turn comes to what stands before */
+    for (uint32_t s = myth_facts_event(k, e)->scope; s; s = f->scope[s].parent)
+        is_again |= f->scope[s].kind == MYTH_SCOPE_LOOP;
+    for (uint32_t i = 0; i < f->n_event && i < e + MYTH_FACTS_NEAR; i++) {
+        const myth_event *x = &f->event[i];
+        const bool is_it = (x->path && myth_flow_is_part(f, x->path, to)) || x->other == to;
+        const bool is_set = x->kind == MYTH_EVENT_DEFINE && x->path == to && x->value != MYTH_VALUE_PARAMETER;
+        const bool is_own = x->off >= f->event[e].off && x->end <= f->event[e].end;
+        if (is_it && !is_set && !is_own && (i < e ? is_again || x->other == to : myth_flow_reaches(f, e, i)))
+            return false;
+    }
+    return true;
+}
+
+/* The text of a macro of the file, with the lines that a backslash continues. */
+static span macro_of(const myth_flow *f, const char *name)
+{
+    const char *const end = f->text + f->n_text;
+    char word[MYTH_SPAN_WORD];
+    for (const char *p = f->text; p < end && (p = memchr(p, '#', (size_t)(end - p))) != NULL; p++) {
+        const char *at = p + 1;
+        while (at < end && (*at == ' ' || *at == '\t'))
+            at++;
+        if (end - at < 8 || memcmp(at, "define", 6) != 0)
+            continue;
+        for (at += 6; at < end && (*at == ' ' || *at == '\t');)
+            at++;
+        if (word_at(span_of(f, 0, f->n_text), (uint32_t)(at - f->text), word) == 0 || strcmp(word, name) != 0)
+            continue;
+        const char *to = at;
+        while (to < end && (*to != '\n' || to[-1] == '\\'))
+            to++;
+        return (span){at, (uint32_t)(to - at)};
+    }
+    return (span){"", 0};
+}
+
+/* Whether the first thing behind a definition that speaks of its path is a macro of the file, which asks for it. */
+static bool is_asked_by_macro(const myth_flow *f, uint32_t d)
+{
+    const uint32_t next = next_of(f, d, d, f->event[d].path);
+    for (uint32_t i = d + 1; i < f->n_event && i < next && i < d + 16; i++) {
+        const char *name = f->names + f->event[i].name;
+        if (f->event[i].kind != MYTH_EVENT_CALL || f->event[i].scope != f->event[d].scope ||
+            !myth_flow_is_constant_name(name))
+            continue;
+        const span s = macro_of(f, name);
+        for (uint32_t at = 0; at + 2 < s.n; at++) {
+            uint32_t from = at + 2;
+            if (memcmp(s.p + at, "if", 2) != 0 || (at > 0 && is_word_byte(s.p[at - 1])))
+                continue;
+            while (from < s.n && (s.p[from] == ' ' || s.p[from] == '('))
+                from++;
+            if (has_word(begin_of((span){s.p + from, s.n - from}, MYTH_SPAN_WORD), last_word(f, f->event[d].path)))
+                return true;
+        }
+    }
+    return false;
 }
 
 /* Whether a descriptor is put where poll looks for it, which leaves out those that are below zero. */
@@ -264,7 +376,11 @@ int myth_fact_settled(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
     uint32_t d;
-    if (myth_facts_event(k, e)->kind != MYTH_EVENT_CALL || !myth_facts_taker(f, e, &d))
+    if (myth_facts_event(k, e)->kind != MYTH_EVENT_CALL)
+        return SETTLED_NO;
+    if (is_wait(k, e))
+        return SETTLED_WAIT;
+    if (!myth_facts_taker(f, e, &d))
         return SETTLED_NO;
     if (is_asked_errno(f, e))
         return SETTLED_ERRNO;
@@ -276,43 +392,77 @@ int myth_fact_settled(myth_facts *k, uint32_t e)
         return SETTLED_COUNTED;
     if (is_size_of_tested(f, d))
         return SETTLED_SIZE;
-    if (strcmp(f->names + myth_facts_event(k, e)->name, "curl_easy_init") == 0 || is_only_released(f, d) ||
+    if (strcmp(f->names + myth_facts_event(k, e)->name, "curl_easy_init") == 0 || is_only_released(k, d) ||
         is_polled(f, d)) /* all of curl_easy_ take a missing handle and say so */
         return SETTLED_TAKEN;
+    if (is_asked_by_macro(f, d))
+        return SETTLED_MACRO;
     return is_asked_by_readers(k, d) || is_asked_as_other(f, d) ? SETTLED_MEMBER : SETTLED_NO;
 }
 
 /* ---- values that were there before ---- */
 
-/* Whether argument `path` of a scanning call has a value before, in this function, that says that nothing was found: a
- * number below zero, or any that is asked for; *is_asked. */
-static bool is_preset(const myth_flow *f, uint32_t call, uint32_t path, bool *is_asked)
+/* Whether event x gives the path, what it is a part of or its first byte a value before it is scanned into. */
+static bool sets(const myth_flow *f, const myth_event *x, uint32_t path)
 {
     static const char *const wipes[] = {"memset", "bzero"};
-    bool is_set = false;
+    const char *text = f->names + f->path[x->path].text;
+    if (x->kind == MYTH_EVENT_ARG)
+        return x->index == 0 && myth_flow_is_part(f, path, x->path) &&
+               myth_flow_is_one_of(f->names + x->name, wipes, N_OF(wipes));
+    const bool is_first = f->path[x->path].base == path && strcmp(text + strcspn(text, "["), "[0]") == 0;
+    return x->kind == MYTH_EVENT_DEFINE && (is_first || myth_flow_is_part(f, path, x->path)) &&
+           x->value != MYTH_VALUE_OUT && x->value != MYTH_VALUE_NOTHING && x->value != MYTH_VALUE_PARAMETER;
+}
+
+/* Whether argument `path` of a scanning call has a value before, in this function. *is_asked: one that says that
+ * nothing was found, a number below zero, or any that is asked for. *is_default: the call is made on some ways only
+ * that come from there, so it is what the path has on all others. */
+static bool is_preset(const myth_flow *f, uint32_t call, uint32_t path, bool *is_asked, bool *is_default)
+{
+    bool is_set = false, is_inner = false;
     for (uint32_t i = 0; i < f->n_event; i++) {
         const myth_event *x = &f->event[i];
         if (x->kind == MYTH_EVENT_TEST && x->path &&
             (x->path == path || x->other == path || myth_flow_is_part(f, x->path, path)))
             *is_asked |= x->off > f->event[call].end;
-        if (i >= call || !x->path || !myth_flow_is_part(f, path, x->path))
+        if (i >= call || !x->path)
             continue;
-        if (x->kind == MYTH_EVENT_DEFINE && x->value != MYTH_VALUE_OUT) {
-            is_set = x->value != MYTH_VALUE_NOTHING && x->value != MYTH_VALUE_PARAMETER;
+        if (x->kind == MYTH_EVENT_DEFINE && x->value != MYTH_VALUE_OUT && myth_flow_is_part(f, path, x->path)) {
+            is_set = false;
             const TSNode value = myth_facts_value_node(f, x);
             *is_asked |= !is_null(value) && myth_flow_first_byte(f, value) == '-';
         }
-        is_set |=
-            x->kind == MYTH_EVENT_ARG && x->index == 0 && myth_flow_is_one_of(f->names + x->name, wipes, N_OF(wipes));
+        if (sets(f, x, path)) {
+            is_set = true;
+            is_inner = f->event[call].scope != x->scope && myth_flow_is_inside(f, f->event[call].scope, x->scope);
+        }
     }
+    *is_default &= is_inner;
     return is_set;
+}
+
+/* Whether a path is a member behind a parameter or a variable of the file that only a case of a switch scans into: in
+ * all other cases it keeps what it had before. */
+static bool is_kept_by_cases(const myth_flow *f, uint32_t call, uint32_t path)
+{
+    uint32_t root = path;
+    bool is_case = false;
+    while (f->path[root].base)
+        root = f->path[root].base;
+    for (uint32_t s = f->event[call].scope; s; s = f->scope[s].parent)
+        is_case |= f->scope[s].kind == MYTH_SCOPE_CASE;
+    for (uint32_t i = 0; i < call; i++)
+        if (f->event[i].kind == MYTH_EVENT_DEFINE && f->event[i].path == root)
+            return is_case && root != path && f->event[i].value == MYTH_VALUE_PARAMETER;
+    return is_case && root != path && f->path[root].type_end == 0 && !f->path[root].is_declared;
 }
 
 int myth_fact_preset(myth_facts *k, uint32_t e)
 {
     static const char *const scans[] = {"sscanf", "fscanf", "scanf"};
     const myth_flow *f = k->flow;
-    bool is_asked = false;
+    bool is_asked = false, is_default = true;
     if (myth_facts_event(k, e)->kind != MYTH_EVENT_CALL)
         return 0;
     const char *last = myth_flow_last_word(f->names + myth_facts_event(k, e)->name);
@@ -321,10 +471,10 @@ int myth_fact_preset(myth_facts *k, uint32_t e)
     const uint32_t first = strcmp(last, "scanf") == 0 ? 1 : 2, n = n_arguments(k, e);
     for (uint32_t i = first; i < n; i++) {
         const uint32_t path = given_path(f, e, i);
-        if (!path || !is_preset(f, e, path, &is_asked))
+        if (!path || !(is_kept_by_cases(f, e, path) || is_preset(f, e, path, &is_asked, &is_default)))
             return 0;
     }
-    return n > first && is_asked;
+    return n > first && (is_asked || is_default);
 }
 
 /* ---- rights ---- */
@@ -363,7 +513,7 @@ int myth_fact_rights(myth_facts *k, uint32_t e)
 
 /* ---- where a failure concerns nobody ---- */
 
-enum { MINOR_NO, MINOR_TEST, MINOR_DEBUG, MINOR_GENERATED, MINOR_ARGUMENTS };
+enum { MINOR_NO, MINOR_TEST, MINOR_DEBUG, MINOR_GENERATED, MINOR_ARGUMENTS, MINOR_ROOT };
 
 /* Whether a condition of the preprocessor asks for what only developers set: #ifdef DEBUG, TEST_PROGRAM. */
 static bool asks_for_developers(span line)
@@ -424,11 +574,29 @@ static bool is_of_arguments(const myth_facts *k, uint32_t e)
     return false;
 }
 
+/* Whether a call goes to the root of the files, which does not fail; behind a chroot it is what keeps the process in. */
+static bool is_to_root(const myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const TSNode to =
+        myth_facts_event(k, e)->kind == MYTH_EVENT_CALL && strcmp(f->names + myth_facts_event(k, e)->name, "chdir") == 0
+            ? myth_facts_argument(k, e, 0)
+            : (TSNode){0};
+    if (is_null(to) || !myth_flow_text_is(f, to, "\"/\""))
+        return false;
+    for (uint32_t i = 0; i < e; i++)
+        if (f->event[i].kind == MYTH_EVENT_CALL && strstr(f->names + f->event[i].name, "chroot"))
+            return false;
+    return true;
+}
+
 int myth_fact_minor(myth_facts *k, uint32_t e)
 {
     const myth_event *at = myth_facts_event(k, e);
     if (myth_fact_in_tests(k, e))
         return MINOR_TEST;
+    if (is_to_root(k, e))
+        return MINOR_ROOT;
     if (is_of_arguments(k, e))
         return MINOR_ARGUMENTS;
     if (is_generated(k->flow, at->off))

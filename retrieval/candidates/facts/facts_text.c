@@ -189,7 +189,7 @@ static void put_type(const myth_facts *k, uint32_t event, char *dst, size_t cap)
     if (myth_facts_definition(k, myth_facts_event(k, event)->path, event, &d)) {
         TSNode n = ts_node_parent(f->event[d].node);
         for (int i = 0; i < 3 && !ts_node_is_null(n) && ts_node_is_null(type); i++, n = ts_node_parent(n))
-            if (strstr(ts_node_type(n), "declaration"))
+            if (strstr(ts_node_type(n), "declaration") || strcmp(ts_node_type(n), "formal_parameter") == 0)
                 type = myth_roles_child(f->roles, n, MYTH_SLOT_TYPE);
     }
     if (ts_node_is_null(type))

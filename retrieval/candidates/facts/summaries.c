@@ -18,6 +18,7 @@ typedef struct {
     uint32_t n_scope, n_hand;
     bool is_left; /* there was a way out, other than where it is not there */
     bool is_over; /* it got another value */
+    bool is_used; /* something was done with it */
     myth_file_parameter is;
 } parameter;
 
@@ -146,6 +147,11 @@ static void on_event(myth_file_facts *ff, const myth_flow *f, uint32_t i, parame
     const myth_event *e = &f->event[i];
     if (p->is_over)
         return;
+    if (!p->is_used && e->path && myth_flow_is_part(f, e->path, p->path)) {
+        p->is_used = true;
+        p->is.is_asked =
+            e->kind == MYTH_EVENT_TEST && e->path == p->path && (is_for_there(e->how) || is_for_gone(e->how));
+    }
     switch (e->kind) {
     case MYTH_EVENT_DEFINE:
         if (e->path == p->path && e->value != MYTH_VALUE_OUT) {

@@ -113,14 +113,32 @@ static void argument(myth_flow *f, TSNode node, uint32_t call, uint32_t index, u
     }
 }
 
+/* Whether a call is a link of a chain that ends where its last call is made: log.Fatal().Err(err).Msg("gone") */
+static bool is_chained(const myth_flow *f, TSNode node)
+{
+    const TSNode outer = ts_node_parent(node);
+    return !is_null(outer) && role_of(f, outer) == MYTH_ROLE_MEMBER;
+}
+
+static bool is_end_of_chain(const myth_flow *f, TSNode node)
+{
+    static const char *const begin[] = {"log.Fatal().", "log.Panic()."};
+    const uint32_t off = ts_node_start_byte(node), n = (uint32_t)strlen(begin[0]);
+    bool is_end = false;
+    for (size_t i = 0; i < sizeof(begin) / sizeof(*begin) && off + n <= f->n_text; i++)
+        is_end |= memcmp(f->text + off, begin[i], n) == 0;
+    return is_end && f->dropped == node.id;
+}
+
 static void call(myth_flow *f, TSNode node, bool is_new, uint32_t depth)
 {
     const TSNode callee = child_of(f, node, MYTH_SLOT_CALLEE), list = child_of(f, node, MYTH_SLOT_ARGUMENTS);
     const TSNode object = child_of(f, node, MYTH_SLOT_BASE); /* Java */
     const uint32_t name = myth_flow_callee_name(f, node, callee);
     const char *text = f->names ? f->names + name : ""; /* until the next name is put */
-    const bool is_end = myth_flow_is_one_of(text, end_name, sizeof(end_name) / sizeof(*end_name)) ||
-                        (f->dropped == node.id && is_leaving_macro(text));
+    const bool is_end =
+        (myth_flow_is_one_of(text, end_name, sizeof(end_name) / sizeof(*end_name)) && !is_chained(f, node)) ||
+        (f->dropped == node.id && is_leaving_macro(text)) || is_end_of_chain(f, node);
     const bool has_word = !is_new && has_assert_word(text);
     const bool is_assert = has_word && !f->now_test; /* if (!requires_lock(p)) asserts nothing of p */
     const bool is_macro = !has_word && (myth_flow_is_constant_name(text) || strstr(text, "foreach") ||

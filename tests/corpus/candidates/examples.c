@@ -1888,3 +1888,117 @@ static int strip_both(char **text, char *other)
 {
     return strip_end(text) + strip_end(&other);
 }
+
+/* The call is what a switch decides on, which has a case for its failure. */
+static void quiet_unchecked_return_operand(void)
+{
+    int pid;
+    switch (pid = fork()) {
+    case -1: give_up(); break;
+    case 0: run_child(); break;
+    default: show_number(pid);
+    }
+}
+
+/* These do not fail, or fail only for what is no descriptor. */
+static void quiet_unchecked_return_never(int socket)
+{
+    guint timer = g_timeout_add(100, on_time, NULL);
+    const EVP_MD *kind = EVP_sha256(); /* FIRES resource-leak/any */
+    int flags = fcntl(socket, F_GETFL);
+    show_all(timer, kind);
+    fcntl(socket, F_SETFL, flags | O_NONBLOCK);
+}
+
+static void quiet_unchecked_return_root(void) { chdir("/"); }
+
+static int enter_jail(const char *path)
+{
+    if (chroot(path) != 0)
+        return -1;
+    chdir("/"); /* FIRES unchecked-return/not-started */
+    return 0;
+}
+
+/* What a scan does not find keeps what it has in all other cases. */
+static void quiet_unchecked_return_cases(struct voice *voice, const char *text, int key)
+{
+    char gender[20];
+    int age = 0;
+    gender[0] = '\0';
+    switch (key) {
+    case 1: sscanf(text, "%19s %d", gender, &age); break;
+    case 2: sscanf(text, "%d", &voice->style.pitch); break; /* FIRES missing-null-check/parameter */
+    }
+    show_voice(voice, gender, age);
+}
+
+static void scan_gender(struct voice *voice, const char *text, int key)
+{
+    switch (key) {
+    case 1: {
+        char gender[20];
+        int age = 0;
+        sscanf(text, "%19s %d", gender, &age); /* FIRES unchecked-return/not-scanned */
+        show_voice(voice, gender, age);
+    }
+    }
+}
+
+/* A function and a macro of the file ask for it before anything else is done. */
+static void begin_list(struct list *list, int size)
+{
+    if (list)
+        list->size = size;
+}
+
+static struct list *quiet_unchecked_return_asks(int size)
+{
+    struct list *list = malloc(sizeof(*list));
+    begin_list(list, size);
+    return list;
+}
+
+#define PUT_ON()              \
+    do {                      \
+        if (put >= left)      \
+            put = left - 1;   \
+        at += put;            \
+        left -= put;          \
+    } while (0)
+
+static void quiet_unchecked_return_macro(char *at, size_t left, const char *name)
+{
+    size_t put = name_write(at, left, name);
+    PUT_ON();
+    show_text(at, left);
+}
+
+/* It is only counted, and asked for behind that, or by the loop. */
+static void quiet_unchecked_return_counted(struct cell *cell, int needed, int part)
+{
+    while (needed != 0) {
+        int size = cell_grow(cell, needed);
+        needed -= size;
+        if (size == 0)
+            break;
+        part += cell_add(cell, size);
+    }
+    show_number(part);
+}
+
+/* The bytes are for nobody: it is a wait. */
+static void quiet_unchecked_return_wait(int socket)
+{
+    char byte;
+    int n = read(socket, &byte, 1);
+    close(socket);
+}
+
+static int first_of(int socket)
+{
+    char byte = 0;
+    int n = read(socket, &byte, 1); /* FIRES unchecked-return/not-tested */
+    close(socket);
+    return byte;
+}

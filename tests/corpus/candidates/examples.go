@@ -834,3 +834,25 @@ func quietUncheckedReturnShadow(path string) (int, error) {
 	}
 	return n, err
 }
+
+// A start value is no error of a call, and what a member keeps is for others to read.
+func quiet_unchecked_return_start(kind int) error {
+	err := errors.New("unknown kind")
+	switch kind {
+	case 1:
+		err = loadPlugin("first")
+	}
+	return err
+}
+
+func (b *builder) quiet_unchecked_return_member(name string) {
+	b.err = loadPlugin(name)
+}
+
+// The program ends with the last call of the chain, which has read the error.
+func quiet_unchecked_return_chain(name string) {
+	err := loadPlugin(name)
+	log.Fatal(). // FIRES missing-null-check/result-of-call
+		Err(err).
+		Msg("no plugin")
+}

@@ -84,4 +84,15 @@ class Requests {
         int first = in.read(); // FIRES missing-null-check/parameter
         return first < 0 ? 0 : first;
     }
+
+    void quiet_unchecked_return_skipped(InputStream in, int n) throws IOException {
+        byte[] skipped = new byte[n];
+        in.read(skipped, 0, n); // FIRES missing-null-check/parameter
+    }
+
+    byte[] quiet_unchecked_return_memory(ByteArrayInputStream in) {
+        byte[] header = new byte[16];
+        in.read(header, 0, 16); // FIRES missing-null-check/parameter
+        return header;
+    }
 }
