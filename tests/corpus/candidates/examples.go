@@ -45,6 +45,24 @@ func domainOf(address string) string {
 	return parts[1] // FIRES missing-bounds-check/part-taken missing-null-check/result-of-any
 }
 
+func partCountedBefore(address string) string {
+	parts := strings.Split(address, "@")
+	n := len(parts)
+	if n < 2 {
+		return ""
+	}
+	return parts[1] // FIRES missing-bounds-check/part missing-null-check/result-of-any
+}
+
+func partsOfEnvironment() map[string]string {
+	all := map[string]string{}
+	for _, entry := range os.Environ() {
+		parts := strings.SplitN(entry, "=", 2)
+		all["last"] = parts[1] // FIRES missing-bounds-check/part missing-null-check/result-of-any
+	}
+	return all
+}
+
 func inputName() string {
 	return os.Args[1] // FIRES missing-bounds-check/arguments
 }
