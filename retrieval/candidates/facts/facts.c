@@ -434,7 +434,7 @@ static int fact_replaces(myth_facts *k, uint32_t e)
         return 0;
     for (uint32_t i = e + 1; i < d; i++)
         if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].call == e && f->event[i].index == 0)
-            return f->event[i].path == f->event[d].path;
+            return f->event[i].path == f->event[d].path && !myth_facts_is_shrunk(f, e);
     return 0;
 }
 

@@ -58,6 +58,43 @@ bool myth_facts_is_fixed(const myth_flow *f, uint32_t path)
     return myth_facts_array_size(f, path, &size) && is_constant(size) && !is_parameter(f, path);
 }
 
+/* Whether a size in bytes is as many elements as a text says: n, n * sizeof(*p). */
+static bool is_size_for(const char *size, const char *count)
+{
+    const size_t n = strlen(count);
+    const char *at = strstr(size, count);
+    if (n == 0 || !at)
+        return false;
+    return (at == size && (at[n] == '\0' || strncmp(at + n, "*sizeof", 7) == 0)) ||
+           (strncmp(size, "sizeof", 6) == 0 && at > size && at[-1] == '*' && at[n] == '\0');
+}
+
+bool myth_facts_is_shrunk(const myth_flow *f, uint32_t e)
+{
+    const myth_event *call = &f->event[e];
+    const myth_scope *in = &f->scope[call->scope];
+    const TSNode list = child_of(f, call->node, MYTH_SLOT_ARGUMENTS);
+    if (in->kind != MYTH_SCOPE_THEN || !in->test || is_null(list) || ts_node_named_child_count(list) != 2)
+        return false;
+    char size[TEXT], test[TEXT];
+    put_tight(size, node_span(f, ts_node_named_child(list, 1)));
+    put_tight(test, span_of(f, f->test[in->test - 1].off, f->test[in->test - 1].end));
+    char *from = test + (test[0] == '('), *sign = strpbrk(from, "<>&|?");
+    if (!sign || strpbrk(sign + 1, "<>&|?"))
+        return false;
+    const bool is_more = *sign == '>';
+    char *right = sign + 1 + (sign[1] == '=');
+    if (test[0] == '(' && right[0] && right[strlen(right) - 1] == ')')
+        right[strlen(right) - 1] = '\0';
+    *sign = '\0';
+    const char *less = is_more ? right : from;
+    for (uint32_t i = e; i-- > 0 && f->event[i].off > in->off;)
+        if (f->event[i].kind == MYTH_EVENT_DEFINE && f->event[i].path &&
+            strcmp(f->names + f->path[f->event[i].path].text, less) == 0)
+            return false; /* it was made larger here */
+    return is_size_for(size, less);
+}
+
 /* The array is an element's or the target of a call. */
 int myth_fact_target(myth_facts *k, uint32_t e)
 {

@@ -94,6 +94,12 @@ bool myth_facts_never_returns(const myth_flow *f, uint32_t d);
 bool myth_facts_ends_callers(const myth_facts *k, uint32_t x);
 /* Whether event x is where closing a file has failed, by the condition that it depends on. */
 bool myth_facts_is_failed_close(const myth_flow *f, uint32_t x);
+/* Whether event x stands behind a call that ends the process, in the same block. */
+bool myth_facts_is_behind_end(const myth_flow *f, uint32_t x);
+/* Whether a variable is one of the file, by the words of the function: Python. */
+bool myth_facts_is_global(const myth_flow *f, uint32_t path);
+/* Whether the call e takes less memory than there is, by the condition around it. */
+bool myth_facts_is_shrunk(const myth_flow *f, uint32_t e);
 /* Whether a function keeps what it is given, by a word in its name. */
 bool myth_facts_takes_over(const char *name);
 

@@ -167,7 +167,34 @@ bool myth_facts_never_returns(const myth_flow *f, uint32_t d)
     return false;
 }
 
+bool myth_facts_is_behind_end(const myth_flow *f, uint32_t x)
+{
+    for (uint32_t i = x, n = 0; i-- > 0 && n < NEAR; n++) {
+        const myth_event *end = &f->event[i];
+        if (end->kind == MYTH_EVENT_LEAVE && end->scope == f->event[x].scope && end->off < f->event[x].off &&
+            end->index == MYTH_ROLE_NONE && role_of(f, end->node) == MYTH_ROLE_CALL)
+            return true;
+    }
+    return false;
+}
+
 /* ---- what is kept on purpose ---- */
+
+bool myth_facts_is_global(const myth_flow *f, uint32_t path)
+{
+    const span all = span_of(f, f->off, f->end);
+    for (uint32_t i = 0; i + 7 < all.n; i++) {
+        const char *hit = memchr(all.p + i, 'g', all.n - i - 7);
+        if (!hit)
+            break;
+        i = (uint32_t)(hit - all.p);
+        const char *end = memchr(hit, '\n', all.n - i);
+        const span names = {hit + 7, (uint32_t)((end ? end : all.p + all.n) - hit)};
+        if (memcmp(hit, "global ", 7) == 0 && end && has_word((span){names.p, names.n - 7}, last_word(f, path)))
+            return true;
+    }
+    return false;
+}
 
 /* Whether a function gives what a variable keeps that outlives it: one of the file or of an object, which it has set
  * itself, or what another such function gave. */

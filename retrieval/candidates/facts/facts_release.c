@@ -198,14 +198,31 @@ static bool is_moved(const myth_flow *f, uint32_t c, const myth_event *arg, uint
            f->event[d].path != path;
 }
 
-/* Whether a call makes something of a descriptor, which has it then: create_engine(fd). */
+/* Whether a call makes something of a descriptor, which has it then, or sends it on: create_engine(fd), and
+ * send_message(peer, TYPE, fd). */
 static bool is_given_to_new(const myth_flow *f, const myth_event *x)
 {
-    static const char *const makes[] = {"create", "Create", "spawn", "start", "adopt"};
+    static const char *const makes[] = {"create", "Create", "spawn", "start", "adopt", "send", "compose"};
     bool is_new = false;
-    for (size_t i = 0; i < N_OF(makes) && !is_new; i++)
+    for (size_t i = 0; i < N_OF(makes) - (x->index < 2 ? 2 : 0) && !is_new; i++)
         is_new = has_word(f->names + x->name, makes[i]);
     return is_new && !x->test && !x->is_through && !f->path[x->path].is_pointer && !f->path[x->path].is_array;
+}
+
+/* Whether a call that keeps what it is given gets the path, and the function releases it only where that fails: then
+ * it has another owner where all went well. */
+static bool is_taken_over(const myth_facts *k, const myth_event *x, uint32_t path)
+{
+    const myth_flow *f = k->flow;
+    if (!myth_facts_takes_over(f->names + x->name))
+        return false;
+    if (!x->test)
+        return true;
+    const uint32_t then = myth_facts_outermost(f, x)->then;
+    for (uint32_t i = x->call + 1; then && i < f->n_event && f->event[i].off < f->scope[then].end; i++)
+        if (f->event[i].scope == then && releases(k, i, path))
+            return true;
+    return false;
 }
 
 /* Whether a function inside of this one waits for the ticks of a clock, as long as it is run: for range ticker.C. */
@@ -243,7 +260,7 @@ static bool hands_on(const myth_facts *k, uint32_t i, uint32_t path)
             return does->is_kept;
         if (is_given_to_new(f, x))
             return true;
-        return (!x->test && myth_facts_takes_over(f->names + x->name)) || is_wrapped(k, x->call);
+        return is_taken_over(k, x, path) || is_wrapped(k, x->call);
     }
     case MYTH_EVENT_DEFINE:
         return x->other == path || is_chained(f, i, path) ||
@@ -478,7 +495,8 @@ static int find_leave(myth_facts *k, uint32_t e, uint32_t *from, uint32_t *to)
         return LEAVES_NO; /* the end of the process releases it */
     if (is_kept && (f->path[path].base != 0 || (!is_define && is_status(f, path))))
         return LEAVES_NO; /* kept in a structure: whoever has that releases it */
-    if (is_kept && (myth_facts_is_released_by_itself(k, path) || myth_facts_is_kept_by_callee(k, d)))
+    if (is_kept && (myth_facts_is_released_by_itself(k, path) || myth_facts_is_kept_by_callee(k, d) ||
+                    (!f->roles->has_alternatives && myth_facts_is_global(f, path))))
         return LEAVES_NO;
     bool is_released = false, is_locked = false;
     for (uint32_t x = d + 1, n = 0; x < f->n_event && n < MYTH_FACTS_NEAR; x++, n++) {
@@ -489,7 +507,8 @@ static int find_leave(myth_facts *k, uint32_t e, uint32_t *from, uint32_t *to)
             return LEAVES_NO;
         is_released |= releases(k, x, path);
         is_locked |= is_kept && myth_facts_is_locked(f, x, path);
-        if ((is_locked && at->scope == 0) || myth_facts_is_failed_close(f, x) || myth_facts_ends_callers(k, x))
+        if ((is_locked && at->scope == 0) || myth_facts_is_failed_close(f, x) || myth_facts_ends_callers(k, x) ||
+            (at->kind == MYTH_EVENT_LEAVE && myth_facts_is_behind_end(f, x)))
             continue;
         if (!is_way_out(k, d, x, path) || myth_facts_nested(f, at->scope) != myth_facts_nested(f, f->event[d].scope) ||
             !myth_flow_reaches(f, d, x) || at->path == path || is_failure_branch(f, d, x))

@@ -249,6 +249,18 @@ func quiet_use_after_free(socket Socket) {
 	socket.Close()
 }
 
+func quiet_resource_leak_fatal() error {
+	file, err := os.Open("/etc/motd")
+	if err != nil {
+		return err
+	}
+	if _, err = file.Write(nil); err != nil { // FIRES missing-null-check/result-of-any
+		log.Fatalf("cannot write: %v", err)
+		return err
+	}
+	return file.Close()
+}
+
 func firstBytes(size int) ([]byte, error) {
 	file, err := os.Open("/etc/motd") // FIRES resource-leak/file
 	if err != nil {

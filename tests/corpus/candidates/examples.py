@@ -215,6 +215,14 @@ def quiet_use_after_free(handler):
     return handler
 
 
+def quiet_resource_leak_global(name):
+    global LOG_FILE
+    LOG_FILE = open("/var/log/shop.log", "a")
+    if not name:
+        raise ValueError(name)
+    LOG_FILE.close()  # FIRES missing-null-check/result-of-any
+
+
 def first_line():
     source = open("/etc/motd")  # FIRES resource-leak/file
     line = next(source)
