@@ -80,7 +80,7 @@ bool myth_facts_is_shrunk(const myth_flow *f, uint32_t e)
     put_tight(size, node_span(f, ts_node_named_child(list, 1)));
     put_tight(test, span_of(f, f->test[in->test - 1].off, f->test[in->test - 1].end));
     char *from = test + (test[0] == '('), *sign = strpbrk(from, "<>&|?");
-    if (!sign || strpbrk(sign + 1, "<>&|?"))
+    if (!sign || sign == from || sign[-1] == '-' || strpbrk(sign + 1, "<>&|?"))
         return false;
     const bool is_more = *sign == '>';
     char *right = sign + 1 + (sign[1] == '=');
