@@ -434,7 +434,7 @@ static int fact_replaces(myth_facts *k, uint32_t e)
         return 0;
     for (uint32_t i = e + 1; i < d; i++)
         if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].call == e && f->event[i].index == 0)
-            return f->event[i].path == f->event[d].path;
+            return f->event[i].path == f->event[d].path && !myth_facts_is_shrunk(f, e);
     return 0;
 }
 
@@ -690,6 +690,10 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_unpacks] = myth_fact_unpacks,
     [MYTH_FACT_uploaded] = myth_fact_uploaded,
     [MYTH_FACT_text_page] = myth_fact_text_page,
+    [MYTH_FACT_own_host] = myth_fact_own_host,
+    [MYTH_FACT_safe_loader] = myth_fact_safe_loader,
+    [MYTH_FACT_for_server] = myth_fact_for_server,
+    [MYTH_FACT_used_before] = myth_fact_used_before,
     [MYTH_FACT_in_tests] = myth_fact_in_tests,
     [MYTH_FACT_chosen] = myth_fact_chosen,
     [MYTH_FACT_rechecked] = myth_fact_rechecked,

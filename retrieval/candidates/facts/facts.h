@@ -33,16 +33,18 @@ typedef enum {
 
 /* What the file says about a name that has a colon before it, a bit each. */
 typedef enum {
-    MYTH_MARK_ASYNC = 1 << 0,   /* a function of this name gives a promise or a coroutine */
-    MYTH_MARK_SYNC = 1 << 1,    /* one does not, or it is something else */
-    MYTH_MARK_AWAITED = 1 << 2, /* a call of it is awaited somewhere */
-    MYTH_MARK_PATTERN = 1 << 3, /* it is made by re.compile */
-    MYTH_MARK_VALUE = 1 << 4,   /* it is something else */
-    MYTH_MARK_TEXT = 1 << 5,    /* Java: declared as a String */
-    MYTH_MARK_BOXED = 1 << 6,   /* as an Integer or another number that is an object */
-    MYTH_MARK_OTHER = 1 << 7,   /* as something else */
-    MYTH_MARK_SAFE = 1 << 8,    /* its type or value may be changed while a loop goes over it */
-    MYTH_MARK_NUMBERS = 1 << 9, /* TypeScript: declared as number[] */
+    MYTH_MARK_ASYNC = 1 << 0,    /* a function of this name gives a promise or a coroutine */
+    MYTH_MARK_SYNC = 1 << 1,     /* one does not, or it is something else */
+    MYTH_MARK_AWAITED = 1 << 2,  /* a call of it is awaited somewhere */
+    MYTH_MARK_PATTERN = 1 << 3,  /* it is made by re.compile */
+    MYTH_MARK_VALUE = 1 << 4,    /* it is something else */
+    MYTH_MARK_TEXT = 1 << 5,     /* Java: declared as a String */
+    MYTH_MARK_BOXED = 1 << 6,    /* as an Integer or another number that is an object */
+    MYTH_MARK_OTHER = 1 << 7,    /* as something else */
+    MYTH_MARK_SAFE = 1 << 8,     /* its type or value may be changed while a loop goes over it */
+    MYTH_MARK_NUMBERS = 1 << 9,  /* TypeScript: declared as number[] */
+    MYTH_MARK_CATCHES = 1 << 10, /* a function of this name does all in a try whose handler throws nothing */
+    MYTH_MARK_FAILS = 1 << 11,   /* one does not */
 } myth_mark;
 
 /* A function or a field of the file: how often its result or value is tested, and how often not. */

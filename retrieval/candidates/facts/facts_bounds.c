@@ -58,6 +58,43 @@ bool myth_facts_is_fixed(const myth_flow *f, uint32_t path)
     return myth_facts_array_size(f, path, &size) && is_constant(size) && !is_parameter(f, path);
 }
 
+/* Whether a size in bytes is as many elements as a text says: n, n * sizeof(*p). */
+static bool is_size_for(const char *size, const char *count)
+{
+    const size_t n = strlen(count);
+    const char *at = strstr(size, count);
+    if (n == 0 || !at)
+        return false;
+    return (at == size && (at[n] == '\0' || strncmp(at + n, "*sizeof", 7) == 0)) ||
+           (strncmp(size, "sizeof", 6) == 0 && at > size && at[-1] == '*' && at[n] == '\0');
+}
+
+bool myth_facts_is_shrunk(const myth_flow *f, uint32_t e)
+{
+    const myth_event *call = &f->event[e];
+    const myth_scope *in = &f->scope[call->scope];
+    const TSNode list = child_of(f, call->node, MYTH_SLOT_ARGUMENTS);
+    if (in->kind != MYTH_SCOPE_THEN || !in->test || is_null(list) || ts_node_named_child_count(list) != 2)
+        return false;
+    char size[TEXT], test[TEXT];
+    put_tight(size, node_span(f, ts_node_named_child(list, 1)));
+    put_tight(test, span_of(f, f->test[in->test - 1].off, f->test[in->test - 1].end));
+    char *from = test + (test[0] == '('), *sign = strpbrk(from, "<>&|?");
+    if (!sign || sign == from || sign[-1] == '-' || strpbrk(sign + 1, "<>&|?"))
+        return false;
+    const bool is_more = *sign == '>';
+    char *right = sign + 1 + (sign[1] == '=');
+    if (test[0] == '(' && right[0] && right[strlen(right) - 1] == ')')
+        right[strlen(right) - 1] = '\0';
+    *sign = '\0';
+    const char *less = is_more ? right : from;
+    for (uint32_t i = e; i-- > 0 && f->event[i].off > in->off;)
+        if (f->event[i].kind == MYTH_EVENT_DEFINE && f->event[i].path &&
+            strcmp(f->names + f->path[f->event[i].path].text, less) == 0)
+            return false; /* it was made larger here */
+    return is_size_for(size, less);
+}
+
 /* The array is an element's or the target of a call. */
 int myth_fact_target(myth_facts *k, uint32_t e)
 {
@@ -189,6 +226,54 @@ static bool is_word_tested(const myth_flow *f, const myth_event *at, span s)
     return false;
 }
 
+/* Whether a variable keeps how many elements there are of the word, and is tested: n := len(parts); if n < 2 ... */
+static bool is_length_tested(const myth_flow *f, const myth_event *at, const char *word)
+{
+    static const char *const measures[] = {"len(", "length", "size()", ".count"};
+    for (uint32_t i = 0; i < f->n_event && f->event[i].off < at->off; i++) {
+        const myth_event *d = &f->event[i];
+        if (d->kind != MYTH_EVENT_DEFINE || !d->path)
+            continue;
+        const span s = definition_span(f, d);
+        if (s.n < TEXT && has_one(s, measures, N_OF(measures)) && has_word(s, word) &&
+            is_tested_before(f, at, last_word(f, d->path)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a split gives as many parts as are asked for: of bytes at two lengths, a function of the project; of an entry
+ * of the environment at the '=' that each entry has. */
+static bool is_split_fixed(const myth_flow *f, span s)
+{
+    static const char *const lengths[] = {"length", "Length", "LENGTH", "size", "Size", "SIZE"};
+    char text[TEXT];
+    put_tight(text, s);
+    const char *at = strstr(text, "plit(");
+    if (strstr(text, ",\"=\",2)"))
+        return has_text(span_of(f, f->off, f->end), "nviron");
+    if (!at)
+        return false;
+    span part[3] = {{at + 5, 0}};
+    uint32_t n = 0;
+    int deep = 0;
+    for (const char *p = at + 5; *p && deep >= 0; p++) {
+        deep += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
+        if (strchr("\"'", *p))
+            return false;
+        part[n].n = (uint32_t)(p - part[n].p);
+        if (*p == ',' && deep == 0) {
+            if (++n == N_OF(part))
+                return false;
+            part[n].p = p + 1;
+        }
+    }
+    for (uint32_t i = 1; i < N_OF(part); i++)
+        if (n != 2 || !(isdigit((unsigned char)part[i].p[0]) || has_one(part[i], lengths, N_OF(lengths))))
+            return false;
+    return true;
+}
+
 int myth_fact_mentioned(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
@@ -202,12 +287,15 @@ int myth_fact_mentioned(myth_facts *k, uint32_t e)
         return 0;
     if (is_tested_before(f, at, last_word(f, path)) || is_around(f, at, last_word(f, path)))
         return 1;
+    if (at->kind == MYTH_EVENT_DEREF && is_length_tested(f, at, last_word(f, path)))
+        return 1;
     for (uint32_t i = e, n = 0; i-- > 0 && n < MYTH_FACTS_NEAR; n++) { /* what it was made of */
         const myth_event *d = myth_facts_event(k, i);
         if (d->kind != MYTH_EVENT_DEFINE || d->path != path)
             continue;
         const span s = definition_span(f, d);
-        if ((at->kind == MYTH_EVENT_DIVIDE && is_kept_up(s)) || is_word_tested(f, at, s))
+        if ((at->kind == MYTH_EVENT_DIVIDE && is_kept_up(s)) || is_word_tested(f, at, s) ||
+            (at->kind == MYTH_EVENT_DEREF && is_split_fixed(f, s)))
             return 1;
         if (d->value != MYTH_VALUE_SUM)
             break;

@@ -5,7 +5,7 @@
  * Checked    a value that is compared with a text, looked for in something, or given to a function in a condition or
  *            to one whose name says that it checks, before
  * Cost       at most MOST_LOOKS events of values, each with the NEAR events around it */
-#include "facts_impl.h"
+#include "facts_span.h"
 #include "retrieval/candidates/flow/flow_impl.h"
 
 #include <ctype.h>
@@ -106,6 +106,23 @@ static bool cleans(const char *name)
            !myth_flow_is_one_of(myth_flow_last_word(name), library, N_OF(library));
 }
 
+/* Whether a text that event t is put into is asked for in a list: list.includes(`${a}/${b}`). */
+static bool is_in_list(const myth_flow *f, const myth_event *t)
+{
+    static const char *const asks[] = {"includes", "has", "contains", "Contains", "indexOf"};
+    const uint32_t at = (uint32_t)(t - f->event);
+    for (uint32_t i = at, n = 0; i-- > 0 && n < 16; n++) {
+        const myth_event *c = &f->event[i];
+        if (c->kind != MYTH_EVENT_CALL || c->off > t->off || c->end < t->end)
+            continue;
+        const TSNode list = myth_roles_child(f->roles, c->node, MYTH_SLOT_ARGUMENTS);
+        if (!is_null(list) && t->off >= ts_node_start_byte(list) && is_in_condition(f, c) &&
+            myth_flow_is_one_of(myth_flow_last_word(f->names + c->name), asks, N_OF(asks)))
+            return true;
+    }
+    return false;
+}
+
 /* Whether event t says that the path was tested for what it may be. */
 static bool is_check(const myth_flow *f, const myth_event *t)
 {
@@ -118,6 +135,8 @@ static bool is_check(const myth_flow *f, const myth_event *t)
                                           t->value == MYTH_VALUE_TEXT && !is_with_empty(f, t));
     if (t->kind == MYTH_EVENT_CALL) /* if (!p.startsWith(root)) */
         return is_in_condition(f, t) && !asks_if_there(f->names + t->name) && !is_getter(f->names + t->name);
+    if (t->kind == MYTH_EVENT_USE)
+        return is_in_list(f, t);
     if (t->kind != MYTH_EVENT_ARG || t->call >= f->n_event)
         return false;
     const char *name = f->names + f->event[t->call].name;
@@ -450,4 +469,38 @@ int myth_fact_between(myth_facts *k, uint32_t e)
         is = is_written_by_somebody(text) ? OUTSIDE : is == NO ? OWN : is;
     }
     return is;
+}
+
+/* Whether the host of an address is set: url.host = x. */
+static bool is_host_set(const myth_flow *f, uint32_t path, uint32_t from, uint32_t to)
+{
+    static const char *const part[] = {"host", "hostname", "href", "origin", "protocol", "port"};
+    for (uint32_t i = from + 1; i < to; i++) {
+        const myth_event *d = &f->event[i];
+        if (d->kind == MYTH_EVENT_DEFINE && d->path && f->path[d->path].base == path &&
+            myth_flow_is_one_of(f->names + f->path[d->path].last, part, N_OF(part)))
+            return true;
+    }
+    return false;
+}
+
+/* const url = new URL('/settings', request.url), or request.nextUrl.clone(), whose host nothing sets. */
+int myth_fact_own_host(myth_facts *k, uint32_t e)
+{
+    static const char *const own[] = {"newURL('/", "newURL(\"/", "newURL(`/"};
+    static const char *const whole[] = {".nextUrl.clone()", "newURL(request.url)", "newURL(req.url)",
+                                        "newURL(request.nextUrl)", "newURL(req.nextUrl)"};
+    myth_flow *f = k->flow;
+    char word[MYTH_SPAN_WORD], text[MYTH_SPAN_TEXT];
+    uint32_t d;
+    const TSNode node = myth_facts_argument(k, e, 0);
+    const span s = is_null(node) ? (span){"", 0} : node_span(f, node);
+    const uint32_t n = word_at(s, 0, word);
+    const uint32_t path = n ? myth_flow_path_of_word(f, ts_node_start_byte(node), n) : 0;
+    if (!path || (n < s.n && !has_text(s, ".toString()") && !has_text(s, ".href")) ||
+        !myth_facts_definition(k, path, e, &d) || f->event[d].path != path)
+        return 0;
+    put_tight(text, definition_span(f, &f->event[d]));
+    const bool is_path = myth_flow_begins_with(text, own, N_OF(own)) && !strchr("/\\$", text[9]);
+    return (is_path || myth_flow_has_one_of(text, whole, N_OF(whole))) && !is_host_set(f, path, d, e);
 }

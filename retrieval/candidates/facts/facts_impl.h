@@ -94,6 +94,15 @@ bool myth_facts_never_returns(const myth_flow *f, uint32_t d);
 bool myth_facts_ends_callers(const myth_facts *k, uint32_t x);
 /* Whether event x is where closing a file has failed, by the condition that it depends on. */
 bool myth_facts_is_failed_close(const myth_flow *f, uint32_t x);
+/* Whether event x stands behind a call that ends the process, in the same block. */
+bool myth_facts_is_behind_end(const myth_flow *f, uint32_t x);
+/* Whether a variable is one of the file, by the words of the function: Python. */
+bool myth_facts_is_global(const myth_flow *f, uint32_t path);
+/* Whether the call e takes less memory than there is, by the condition around it. */
+bool myth_facts_is_shrunk(const myth_flow *f, uint32_t e);
+/* Whether a call makes something of a descriptor, which has it then, or sends it on: create_engine(fd), and
+ * send_message(peer, TYPE, fd). */
+bool myth_facts_is_given_to_new(const myth_flow *f, const myth_event *x);
 /* Whether a function keeps what it is given, by a word in its name. */
 bool myth_facts_takes_over(const char *name);
 
@@ -177,6 +186,10 @@ int myth_fact_entry(myth_facts *k, uint32_t e);
 int myth_fact_unpacks(myth_facts *k, uint32_t e);
 int myth_fact_uploaded(myth_facts *k, uint32_t e);
 int myth_fact_text_page(myth_facts *k, uint32_t e);
+int myth_fact_own_host(myth_facts *k, uint32_t e);
+int myth_fact_safe_loader(myth_facts *k, uint32_t e);
+int myth_fact_for_server(myth_facts *k, uint32_t e);
+int myth_fact_used_before(myth_facts *k, uint32_t e);
 
 int myth_fact_in_tests(myth_facts *k, uint32_t e);
 int myth_fact_chosen(myth_facts *k, uint32_t e);

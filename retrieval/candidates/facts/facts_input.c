@@ -450,6 +450,18 @@ static bool is_put_into(const myth_flow *f, uint32_t e, const char *word)
     return false;
 }
 
+/* Whether the first element of the word's container is used before byte `off`: then it has one. */
+static bool is_first_used(const myth_flow *f, uint32_t off, const char *word)
+{
+    const span before = span_of(f, f->off, off);
+    char first[WORD + 4];
+    snprintf(first, sizeof(first), "%s[0]", word);
+    for (uint32_t i = 1; i + strlen(first) <= before.n; i++)
+        if (!is_word_byte(before.p[i - 1]) && memcmp(before.p + i, first, strlen(first)) == 0)
+            return true;
+    return false;
+}
+
 /* i < v.size() - n in the condition of a loop, and nothing asks for the size of v before. */
 static int wraps_in_loop(myth_facts *k, uint32_t e)
 {
@@ -475,7 +487,8 @@ static int wraps_in_loop(myth_facts *k, uint32_t e)
             const uint32_t path = myth_flow_path_of_word(f, (uint32_t)(s.p + from - f->text), i - from);
             const bool is_std = has_type(f, path, "vector") || has_type(f, path, "string") ||
                                 has_type(f, path, "deque") || is_unsigned(f, t->path);
-            return is_std && !is_put_into(f, e, word) && !is_asked(f, t->off, word, myth_facts_outermost(f, t)->off)
+            return is_std && !is_put_into(f, e, word) && !is_first_used(f, t->off, word) &&
+                           !is_asked(f, t->off, word, myth_facts_outermost(f, t)->off)
                      ? WRAPS_LOOP
                      : WRAPS_NO;
         }

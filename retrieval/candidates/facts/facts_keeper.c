@@ -112,6 +112,43 @@ void myth_file_facts_releasing(myth_file_facts *ff, const myth_flow *f)
     }
 }
 
+/* ---- functions that keep what they are given ---- */
+
+/* Whether a name has the word between borders: at its begin or behind a sign, and no small letter behind it. */
+static bool has_part(const char *name, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *p = name; (p = strstr(p, word)) != NULL; p += n) {
+        const char before = p == name ? '_' : p[-1], after = p[n];
+        const bool is_begin =
+            !isalpha((unsigned char)before) || (isupper((unsigned char)*p) && islower((unsigned char)before));
+        if (is_begin && !islower((unsigned char)after))
+            return true;
+    }
+    return false;
+}
+
+bool myth_facts_takes_over(const char *name)
+{
+    static const char *const takes_over[] = {"add",      "append", "insert", "push",    "put",    "set",  "attach",
+                                             "register", "store",  "own",    "queue",   "link",   "wrap", "enqueue",
+                                             "Add",      "Insert", "Push",   "Set",     "Append", "Put",  "Attach",
+                                             "Register", "ADD",    "APPEND", "PREPEND", "INSERT", "PUSH", "ENQUEUE"};
+    for (size_t i = 0; i < sizeof(takes_over) / sizeof(*takes_over); i++)
+        if (has_part(name, takes_over[i]))
+            return true;
+    return false;
+}
+
+bool myth_facts_is_given_to_new(const myth_flow *f, const myth_event *x)
+{
+    static const char *const makes[] = {"create", "Create", "spawn", "start", "adopt", "send", "compose"};
+    bool is_new = false;
+    for (size_t i = 0; i < N_OF(makes) - (x->index < 2 ? 2 : 0) && !is_new; i++)
+        is_new = has_part(f->names + x->name, makes[i]);
+    return is_new && !x->test && !x->is_through && !f->path[x->path].is_pointer && !f->path[x->path].is_array;
+}
+
 /* ---- the end of the process ---- */
 
 /* Whether a call ends the process, by its name. */
@@ -167,7 +204,34 @@ bool myth_facts_never_returns(const myth_flow *f, uint32_t d)
     return false;
 }
 
+bool myth_facts_is_behind_end(const myth_flow *f, uint32_t x)
+{
+    for (uint32_t i = x, n = 0; i-- > 0 && n < NEAR; n++) {
+        const myth_event *end = &f->event[i];
+        if (end->kind == MYTH_EVENT_LEAVE && end->scope == f->event[x].scope && end->off < f->event[x].off &&
+            end->index == MYTH_ROLE_NONE && role_of(f, end->node) == MYTH_ROLE_CALL)
+            return true;
+    }
+    return false;
+}
+
 /* ---- what is kept on purpose ---- */
+
+bool myth_facts_is_global(const myth_flow *f, uint32_t path)
+{
+    const span all = span_of(f, f->off, f->end);
+    for (uint32_t i = 0; i + 7 < all.n; i++) {
+        const char *hit = memchr(all.p + i, 'g', all.n - i - 7);
+        if (!hit)
+            break;
+        i = (uint32_t)(hit - all.p);
+        const char *end = memchr(hit, '\n', all.n - i);
+        const span names = {hit + 7, (uint32_t)((end ? end : all.p + all.n) - hit)};
+        if (memcmp(hit, "global ", 7) == 0 && end && has_word((span){names.p, names.n - 7}, last_word(f, path)))
+            return true;
+    }
+    return false;
+}
 
 /* Whether a function gives what a variable keeps that outlives it: one of the file or of an object, which it has set
  * itself, or what another such function gave. */

@@ -183,6 +183,21 @@ int myth_fact_asked_after(myth_facts *k, uint32_t e)
     return NOT_ASKED;
 }
 
+int myth_fact_used_before(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const myth_event *at = myth_facts_event(k, e);
+    for (uint32_t i = e, n = 0; at->path && i-- > 0 && n < MYTH_FACTS_NEAR; n++) {
+        const myth_event *x = &f->event[i];
+        if (x->kind == MYTH_EVENT_DEFINE && x->path && myth_flow_is_part(f, at->path, x->path))
+            return 0;
+        if (x->kind == MYTH_EVENT_DEREF && x->path == at->path && x->statement != at->statement &&
+            !is_conditional(f, x) && myth_flow_is_inside(f, at->scope, x->scope) && myth_flow_reaches(f, i, e))
+            return 1;
+    }
+    return 0;
+}
+
 /* ---- results ---- */
 
 /* Whether a function only writes a line for whoever looks for faults: by its name. */

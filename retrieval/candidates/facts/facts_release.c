@@ -93,6 +93,18 @@ static bool reopens(const myth_flow *f, const myth_event *call)
     return dot && myth_flow_is_one_of(dot + 1, name, sizeof(name) / sizeof(*name));
 }
 
+/* Whether a function of the file, called by event c, releases its argument in some cases only, and the function leaves
+ * in a branch that its result decides, before event `to`: if (put(p) < 0) return NULL; return p. */
+static bool fails_where_released(const myth_facts *k, uint32_t c, const myth_event *to)
+{
+    const myth_flow *f = k->flow;
+    const myth_file_parameter *does = f->event[c].test ? myth_facts_summary(k, c, 0) : NULL;
+    if (!does || !myth_fact_lists_has(&does->may, k->list) || myth_fact_lists_has(&does->sure, k->list))
+        return false;
+    const uint32_t then = myth_facts_outermost(f, &f->event[c])->then;
+    return then && f->scope[then].leaves == MYTH_LEAVES_FUNCTION && to->off > f->scope[then].end;
+}
+
 int myth_fact_released(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
@@ -108,6 +120,8 @@ int myth_fact_released(myth_facts *k, uint32_t e)
             d->kind == MYTH_EVENT_CALL && d->path && myth_flow_is_part(f, to->path, d->path) && reopens(f, d);
         if (is_open_again || (i < e && is_filled_again(f, d, to->path)))
             return 0;
+        if (d->kind == MYTH_EVENT_CALL && fails_where_released(k, i, to))
+            continue;
         for (uint32_t p = to->path, up = 0; p && up < 8; p = f->path[p].base, up++)
             if (d->kind == MYTH_EVENT_CALL && !d->is_guarded && (d->end < to->off || to->end < d->off) &&
                 gives_up(k, i, p, false) && myth_flow_reaches(f, i, e)) { /* not what is put off: defer file.Close() */
@@ -142,32 +156,6 @@ int myth_fact_release_later(myth_facts *k, uint32_t e)
     return 0;
 }
 
-/* Whether a name has the word between borders: at its begin or behind a sign, and no small letter behind it. */
-static bool has_word(const char *name, const char *word)
-{
-    const size_t n = strlen(word);
-    for (const char *p = name; (p = strstr(p, word)) != NULL; p += n) {
-        const char before = p == name ? '_' : p[-1], after = p[n];
-        const bool is_begin =
-            !isalpha((unsigned char)before) || (isupper((unsigned char)*p) && islower((unsigned char)before));
-        if (is_begin && !islower((unsigned char)after))
-            return true;
-    }
-    return false;
-}
-
-bool myth_facts_takes_over(const char *name)
-{
-    static const char *const takes_over[] = {"add",      "append", "insert", "push",    "put",    "set",  "attach",
-                                             "register", "store",  "own",    "queue",   "link",   "wrap", "enqueue",
-                                             "Add",      "Insert", "Push",   "Set",     "Append", "Put",  "Attach",
-                                             "Register", "ADD",    "APPEND", "PREPEND", "INSERT", "PUSH", "ENQUEUE"};
-    for (size_t i = 0; i < sizeof(takes_over) / sizeof(*takes_over); i++)
-        if (has_word(name, takes_over[i]))
-            return true;
-    return false;
-}
-
 /* Whether an argument is a member by its address, in a call that keeps such: list_append(&all, &p->link). */
 static bool is_linked(const myth_flow *f, const myth_event *x, uint32_t path)
 {
@@ -198,14 +186,20 @@ static bool is_moved(const myth_flow *f, uint32_t c, const myth_event *arg, uint
            f->event[d].path != path;
 }
 
-/* Whether a call makes something of a descriptor, which has it then: create_engine(fd). */
-static bool is_given_to_new(const myth_flow *f, const myth_event *x)
+/* Whether a call that keeps what it is given gets the path, and the function releases it only where that fails: then
+ * it has another owner where all went well. */
+static bool is_taken_over(const myth_facts *k, const myth_event *x, uint32_t path)
 {
-    static const char *const makes[] = {"create", "Create", "spawn", "start", "adopt"};
-    bool is_new = false;
-    for (size_t i = 0; i < N_OF(makes) && !is_new; i++)
-        is_new = has_word(f->names + x->name, makes[i]);
-    return is_new && !x->test && !x->is_through && !f->path[x->path].is_pointer && !f->path[x->path].is_array;
+    const myth_flow *f = k->flow;
+    if (!myth_facts_takes_over(f->names + x->name))
+        return false;
+    if (!x->test)
+        return true;
+    const uint32_t then = myth_facts_outermost(f, x)->then;
+    for (uint32_t i = x->call + 1; then && i < f->n_event && f->event[i].off < f->scope[then].end; i++)
+        if (f->event[i].scope == then && releases(k, i, path))
+            return true;
+    return false;
 }
 
 /* Whether a function inside of this one waits for the ticks of a clock, as long as it is run: for range ticker.C. */
@@ -241,9 +235,9 @@ static bool hands_on(const myth_facts *k, uint32_t i, uint32_t path)
         const myth_file_parameter *does = myth_facts_summary(k, x->call, x->index);
         if (does && (does->is_kept || !does->is_shared))
             return does->is_kept;
-        if (is_given_to_new(f, x))
+        if (myth_facts_is_given_to_new(f, x))
             return true;
-        return (!x->test && myth_facts_takes_over(f->names + x->name)) || is_wrapped(k, x->call);
+        return is_taken_over(k, x, path) || is_wrapped(k, x->call);
     }
     case MYTH_EVENT_DEFINE:
         return x->other == path || is_chained(f, i, path) ||
@@ -478,7 +472,8 @@ static int find_leave(myth_facts *k, uint32_t e, uint32_t *from, uint32_t *to)
         return LEAVES_NO; /* the end of the process releases it */
     if (is_kept && (f->path[path].base != 0 || (!is_define && is_status(f, path))))
         return LEAVES_NO; /* kept in a structure: whoever has that releases it */
-    if (is_kept && (myth_facts_is_released_by_itself(k, path) || myth_facts_is_kept_by_callee(k, d)))
+    if (is_kept && (myth_facts_is_released_by_itself(k, path) || myth_facts_is_kept_by_callee(k, d) ||
+                    (!f->roles->has_alternatives && myth_facts_is_global(f, path))))
         return LEAVES_NO;
     bool is_released = false, is_locked = false;
     for (uint32_t x = d + 1, n = 0; x < f->n_event && n < MYTH_FACTS_NEAR; x++, n++) {
@@ -489,7 +484,8 @@ static int find_leave(myth_facts *k, uint32_t e, uint32_t *from, uint32_t *to)
             return LEAVES_NO;
         is_released |= releases(k, x, path);
         is_locked |= is_kept && myth_facts_is_locked(f, x, path);
-        if ((is_locked && at->scope == 0) || myth_facts_is_failed_close(f, x) || myth_facts_ends_callers(k, x))
+        if ((is_locked && at->scope == 0) || myth_facts_is_failed_close(f, x) || myth_facts_ends_callers(k, x) ||
+            (at->kind == MYTH_EVENT_LEAVE && myth_facts_is_behind_end(f, x)))
             continue;
         if (!is_way_out(k, d, x, path) || myth_facts_nested(f, at->scope) != myth_facts_nested(f, f->event[d].scope) ||
             !myth_flow_reaches(f, d, x) || at->path == path || is_failure_branch(f, d, x))

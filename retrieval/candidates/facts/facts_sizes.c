@@ -169,7 +169,8 @@ static bool is_of_own_data(const myth_flow *f)
     static const char *const main_of[] = {"func main()", "static void main(", "fn main()", "__main__"};
     static const char *const link[] = {"\"net\"", "net/http", "ocket", "onn", "isten"};
     const span all = span_of(f, 0, f->n_text);
-    return has_text(all, "Externaliz") || (has_one(all, main_of, N_OF(main_of)) && !has_one(all, link, N_OF(link)));
+    return has_text(all, "Externaliz") || has_text(all, "android.os.Parcel") ||
+           (has_one(all, main_of, N_OF(main_of)) && !has_one(all, link, N_OF(link)));
 }
 
 /* Whether the size of a call, or of the array that a definition makes, is a number out of a packet or file. */
@@ -359,14 +360,8 @@ static bool is_signed_bytes(myth_flow *f, const char *name, bool is_java)
         snprintf(want, sizeof(want), "byte[] %s", name);
         return has_word(span_of(f, f->off, f->end), want);
     }
-    static const char *const bytes[] = {"uint8_t *%s", "unsigned char *%s", "u8 *%s", "uint8_t %s[", "uchar *%s",
-                                        "uint8_t* %s", "unsigned char* %s", "u8 %s[", "BYTE *%s",    "uchar %s[",
-                                        "BYTE %s[",    "unsigned char %s[", "u8* %s"};
-    for (size_t i = 0; i < N_OF(bytes); i++) { /* another of the same name */
-        snprintf(want, sizeof(want), bytes[i], name);
-        if (has_text(span_of(f, f->off, f->end), want))
-            return false;
-    }
+    if (myth_facts_is_declared_unsigned(f, name))
+        return false;
     for (uint32_t i = 0; i < f->n_event; i++) { /* letters of a text have no sign */
         const char *callee = f->names + f->event[i].name;
         if (f->event[i].kind == MYTH_EVENT_CALL && (strstr(callee, "str") || strstr(callee, "print")) &&
@@ -666,7 +661,8 @@ static bool is_copied(const myth_flow *f, TSNode block, const char *word)
     for (uint32_t i = 0; i < f->n_event; i++) {
         const myth_event *x = &f->event[i];
         if (x->kind == MYTH_EVENT_CALL && x->off >= ts_node_start_byte(block) && x->end <= ts_node_end_byte(block) &&
-            myth_flow_has_one_of(f->names + x->name, copies, N_OF(copies)) && has_word(node_span(f, x->node), word))
+            myth_flow_has_one_of(f->names + x->name, copies, N_OF(copies)) && !strstr(f->names + x->name, "nowait") &&
+            has_word(node_span(f, x->node), word))
             return true;
     }
     return false;
@@ -680,7 +676,9 @@ int myth_fact_goes_on(myth_facts *k, uint32_t e)
     const myth_flow *f = k->flow;
     const myth_event *at = myth_facts_event(k, e);
     const TSNode tried = at->kind == MYTH_EVENT_CATCH ? myth_facts_tried(k, e) : (TSNode){0};
-    if (is_null(tried) || has_one(node_span(f, at->node), leaves, N_OF(leaves)))
+    static const char *const unreadable[] = {"ProtocolBuffer", "Parse", "JSON", "Json", "Decode", "Syntax"};
+    if (is_null(tried) || has_one(node_span(f, at->node), leaves, N_OF(leaves)) ||
+        has_one(begin_of(node_span(f, at->node), 60), unreadable, N_OF(unreadable)))
         return 0;
     TSNode next = parent_of_type(at->node, "try_statement", 2);
     for (int i = 0; i < 4 && !is_null(next); i++) {

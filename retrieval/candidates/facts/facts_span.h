@@ -106,6 +106,8 @@ bool myth_facts_next_call(const myth_flow *f, const char *name, uint32_t *at, sp
                           uint32_t *n);
 /* The size that an array's declaration in this function has between its brackets: constant or not. */
 bool myth_facts_array_size(const myth_flow *f, uint32_t path, span *out);
+/* Whether a declaration of the function gives a variable of the name an unsigned type, by the type's name. */
+bool myth_facts_is_declared_unsigned(const myth_flow *f, const char *name);
 /* Whether it is an array of this function whose size is a constant. */
 bool myth_facts_is_fixed(const myth_flow *f, uint32_t path);
 /* Whether a size is that of the whole array: sizeof(array), or what its declaration has. */

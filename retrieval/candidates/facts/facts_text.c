@@ -143,6 +143,66 @@ bool myth_facts_next_call(const myth_flow *f, const char *name, uint32_t *at, sp
     return false;
 }
 
+int myth_fact_for_server(myth_facts *k, uint32_t e)
+{
+    static const char *const request[] = {"request", "req_buf", "query", "url"};
+    const myth_flow *f = k->flow;
+    for (uint32_t i = e + 1; f->event[e].kind == MYTH_EVENT_CALL && f->roles->has_alternatives && i < f->n_event; i++) {
+        const myth_event *c = &f->event[i];
+        const TSNode list = c->kind == MYTH_EVENT_CALL && strstr(f->names + c->name, "printf")
+                              ? child_of(f, c->node, MYTH_SLOT_ARGUMENTS)
+                              : (TSNode){0};
+        if (!is_null(list) && ts_node_named_child_count(list) > 2 &&
+            has_one(node_span(f, ts_node_named_child(list, 0)), request, N_OF(request)) &&
+            (has_text(node_span(f, list), "digest") || has_text(node_span(f, list), "md5") ||
+             has_text(node_span(f, list), "hash")))
+            return 1;
+    }
+    return 0;
+}
+
+int myth_fact_safe_loader(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    char text[MYTH_SPAN_TEXT], loader[MYTH_SPAN_WORD], want[MYTH_SPAN_WORD + 16];
+    put_tight(text, node_span(f, f->event[e].node));
+    const char *named = strstr(text, "Loader=");
+    if (!named || !word_at((span){named + 7, (uint32_t)strlen(named + 7)}, 0, loader))
+        return 0;
+    snprintf(want, sizeof(want), "class %s(", loader);
+    for (uint32_t i = 0; i + strlen(want) < f->n_text; i++) {
+        const char *hit = memchr(f->text + i, 'c', f->n_text - i - (uint32_t)strlen(want));
+        if (!hit)
+            return 0;
+        i = (uint32_t)(hit - f->text);
+        if (memcmp(hit, want, strlen(want)) == 0) {
+            const char *end = memchr(hit, '\n', f->n_text - i);
+            return end && has_text((span){hit, (uint32_t)(end - hit)}, "SafeLoader");
+        }
+    }
+    return 0;
+}
+
+bool myth_facts_is_declared_unsigned(const myth_flow *f, const char *name)
+{
+    static const char *const types[] = {"BYTE", "Byte", "byte", "quint8", "guint8", "guchar", "__u8", "xmlChar"};
+    static const char *const first[] = {"uint", "UInt", "UINT", "unsigned", "uchar", "u_char", "UCHAR", "u8", "U8"};
+    const span all = span_of(f, f->off, f->end);
+    bool is_unsigned = false;
+    for (uint32_t i = 0, n; i < all.n; i += n ? n : 1) {
+        char word[MYTH_SPAN_WORD];
+        n = word_at(all, i, word);
+        if (n == 0) {
+            is_unsigned &= isspace((unsigned char)all.p[i]) || all.p[i] == '*' || all.p[i] == '&';
+            continue;
+        }
+        if (is_unsigned && strcmp(word, name) == 0)
+            return true;
+        is_unsigned |= myth_flow_is_one_of(word, types, N_OF(types)) || myth_flow_begins_with(word, first, N_OF(first));
+    }
+    return false;
+}
+
 /* The whole lines of event e. */
 static void lines_of(const myth_flow *f, const myth_event *e, uint32_t *off, uint32_t *end)
 {

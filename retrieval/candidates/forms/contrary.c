@@ -135,6 +135,12 @@ static bool is_value(const myth_flow *f, TSNode part)
     return role == MYTH_ROLE_NAME || role == MYTH_ROLE_MEMBER || role == MYTH_ROLE_INDEX || role == MYTH_ROLE_CALL;
 }
 
+/* JavaScript: x & x makes an integer of 32 bits of a number. */
+static bool is_script(TSNode node)
+{
+    return ts_language_symbol_for_name(ts_node_language(node), "arrow_function", 14, true) != 0;
+}
+
 static void contrary_chain(myth_flow *f, TSNode node, myth_chain of)
 {
     myth_parts p;
@@ -151,7 +157,10 @@ static void contrary_chain(myth_flow *f, TSNode node, myth_chain of)
         for (uint32_t i = from; i < j; i++) {
             const bool is_again = !myth_code_is_constant(f, p.node[j]) && myth_code_same(f, p.node[i], p.node[j]);
             if (is_again && !(of == MYTH_CHAIN_AND && j + 1 == p.n && is_value(f, p.node[j]))) {
-                myth_contrary_put(f, MYTH_CONTRARY_OPERANDS, p.node[j], p.node[j], myth_code_line(p.node[i]));
+                const bool is_int = of == MYTH_CHAIN_BIT_AND && p.n == 2 && is_script(node);
+                if (!is_int)
+                    myth_contrary_put(f, of == MYTH_CHAIN_AND && p.n > 2 ? MYTH_CONTRARY_CHAIN : MYTH_CONTRARY_OPERANDS,
+                                      p.node[j], p.node[j], myth_code_line(p.node[i]));
                 return;
             }
             if (is_atom[i] && is_atom[j] && myth_code_same(f, atoms[i].subject, atoms[j].subject) &&

@@ -28,6 +28,8 @@ typedef enum {
     MYTH_CONTRARY_ASSIGNED,     /* if (a = 1) */
     MYTH_CONTRARY_POINTER_SIZE, /* memset(p, 0, sizeof(p)) */
     MYTH_CONTRARY_PART_LENGTH,  /* a[:2] == "abc" */
+    MYTH_CONTRARY_LITERAL,      /* c ? 1 : 1 */
+    MYTH_CONTRARY_CHAIN,        /* a && b && a */
 } myth_contrary;
 
 typedef enum { MYTH_CHAIN_NONE, MYTH_CHAIN_AND, MYTH_CHAIN_OR, MYTH_CHAIN_BIT_AND, MYTH_CHAIN_BIT_OR } myth_chain;

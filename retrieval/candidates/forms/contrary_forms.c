@@ -114,6 +114,35 @@ static bool only_leaves(const myth_flow *f, TSNode cond)
     return role == MYTH_ROLE_RETURN || role == MYTH_ROLE_LEAVE || strcmp(ts_node_type(then), "pass_statement") == 0;
 }
 
+/* Whether a comment between two branches, or in the second, says that it does the same as the first. */
+static bool is_same_on_purpose(const myth_flow *f, TSNode then, TSNode other)
+{
+    enum { LONGEST_COMMENT = 200 };
+    static const char *const begin[] = {"//", "/*", "#"};
+    static const char *const purpose[] = {"same",    "still",     "for now", "just",   "intention",
+                                          "purpose", "deliberat", "either",  "anyway", "regardless"};
+    const uint32_t from = ts_node_end_byte(then);
+    uint32_t end = ts_node_end_byte(other);
+    while (end < f->n_text && f->text[end] != '\n')
+        end++;
+    for (uint32_t i = from; i < end; i++)
+        for (size_t b = 0; b < sizeof(begin) / sizeof(*begin); b++) {
+            const size_t n = strlen(begin[b]);
+            if (i + n > end || memcmp(f->text + i, begin[b], n) != 0)
+                continue;
+            char comment[LONGEST_COMMENT];
+            uint32_t m = 0;
+            while (i + m < end && f->text[i + m] != '\n' && m + 1 < sizeof(comment)) {
+                comment[m] = (char)tolower((unsigned char)f->text[i + m]);
+                m++;
+            }
+            comment[m] = '\0';
+            if (myth_flow_has_one_of(comment, purpose, sizeof(purpose) / sizeof(*purpose)))
+                return true;
+        }
+    return false;
+}
+
 void myth_contrary_if(myth_flow *f, TSNode node, const myth_around *around)
 {
     enum { FEW_LETTERS = 8 };
@@ -141,7 +170,7 @@ void myth_contrary_if(myth_flow *f, TSNode node, const myth_around *around)
     if (p.n == 1 && !is_null(last) && !is_null(then)) {
         const TSNode other = block_of(f, last);
         if (myth_code_letters(f, then) >= FEW_LETTERS && myth_code_same(f, then, other) &&
-            !has_directive(f, ts_node_start_byte(then), ts_node_end_byte(other)))
+            !has_directive(f, ts_node_start_byte(then), ts_node_end_byte(other)) && !is_same_on_purpose(f, then, other))
             myth_contrary_put(f, MYTH_CONTRARY_BRANCHES, node, p.node[0], myth_code_line(other));
     }
 }
@@ -151,8 +180,14 @@ void myth_contrary_choice(myth_flow *f, TSNode node)
     TSNode cond, then, other;
     myth_flow_choice_parts(f, node, &cond, &then, &other);
     if (!is_null(cond) && !is_null(then) && !is_null(other) && myth_code_letters(f, then) > 0 &&
-        myth_code_same(f, then, other))
-        myth_contrary_put(f, MYTH_CONTRARY_BRANCHES, node, cond, myth_code_line(other));
+        myth_code_same(f, then, other)) {
+        const TSNode arm = myth_flow_inner(f, then);
+        const bool is_literal =
+            role_of(f, arm) == MYTH_ROLE_NOTHING || myth_flow_text_is(f, arm, "NULL") ||
+            (role_of(f, arm) != MYTH_ROLE_NAME && role_of(f, arm) != MYTH_ROLE_MEMBER && myth_code_is_constant(f, arm));
+        myth_contrary_put(f, is_literal ? MYTH_CONTRARY_LITERAL : MYTH_CONTRARY_BRANCHES, node, cond,
+                          myth_code_line(other));
+    }
 }
 
 /* ---- assignments ---- */

@@ -188,6 +188,17 @@ static bool gives_promise(const myth_flow *f, TSNode function)
 }
 
 /* `name`: what the function is called by, which stands before it where it has none of its own. */
+/* Whether all that a function does is in a try, and its handler throws nothing. */
+static bool catches_all(const myth_flow *f, TSNode function)
+{
+    const TSNode body = field_of(function, "body");
+    const TSNode only =
+        is_null(body) || ts_node_named_child_count(body) != 1 ? (TSNode){0} : ts_node_named_child(body, 0);
+    const TSNode handler = is_null(only) || !is_type(only, "try_statement") ? only : field_of(only, "handler");
+    return !is_null(handler) && is_type(handler, "catch_clause") &&
+           !myth_habit_has_text(f, ts_node_start_byte(handler), ts_node_end_byte(handler), "throw");
+}
+
 static void mark_function(myth_file_facts *ff, const myth_flow *f, TSNode function, TSNode name)
 {
     bool is_sync = strncmp(ts_node_type(function), "generator", 9) == 0;
@@ -200,6 +211,8 @@ static void mark_function(myth_file_facts *ff, const myth_flow *f, TSNode functi
         is_sync |= is_wrapped(f, function) || has_yield(function, 0);
     const bool is_async = !is_sync && (has_word || gives_promise(f, function));
     mark(ff, f, name, "", is_async ? MYTH_MARK_ASYNC : MYTH_MARK_SYNC);
+    if (language_now == LANGUAGE_SCRIPT)
+        mark(ff, f, name, "", catches_all(f, function) ? MYTH_MARK_CATCHES : MYTH_MARK_FAILS);
 }
 
 /* A function that is the value of a variable, of a member of a literal or of a field. */

@@ -238,6 +238,16 @@ static bool calls_itself(myth_flow *f, TSNode call)
     return myth_habit_text(f, method, name, sizeof(name)) && strcmp(name, f->names + f->name) == 0;
 }
 
+/* Whether the function of the file that is called catches all errors itself. */
+static bool is_caught_inside(myth_flow *f, TSNode call)
+{
+    char name[MYTH_HABIT_TEXT];
+    TSNode method, arguments;
+    myth_habit_receiver(call, &method, &arguments);
+    return myth_habit_text(f, method, name, sizeof(name)) &&
+           (myth_habit_marks(name) & (MYTH_MARK_CATCHES | MYTH_MARK_FAILS)) == MYTH_MARK_CATCHES;
+}
+
 void myth_habit_await_return(myth_flow *f, TSNode node, const myth_around *around)
 {
     const TSNode value = ts_node_named_child(node, 0);
@@ -260,7 +270,7 @@ void myth_habit_await_return(myth_flow *f, TSNode node, const myth_around *aroun
             return;
         }
         if (is_body && !is_null(field_of(up, "handler")) && is_async_call(f, value, &is_own) &&
-            !calls_itself(f, value)) {
+            !calls_itself(f, value) && !is_caught_inside(f, value)) {
             myth_habit_put(f, MYTH_HABIT_AWAIT_CAUGHT, node, field_of(value, "function"),
                            line_of(field_of(up, "handler")));
             return;

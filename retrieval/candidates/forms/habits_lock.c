@@ -173,8 +173,18 @@ static bool hands_on(const myth_flow *f, TSNode way, TSNode locked, int deep)
     return false;
 }
 
+/* Whether a function takes a lock for its caller, by its name: acquireSender, lock_table. */
+static bool takes_for_caller(const char *name)
+{
+    static const char *const first[] = {"lock", "Lock", "tryLock", "TryLock", "try_lock", "acquire", "Acquire"};
+    return myth_flow_begins_with(myth_flow_last_word(name), first, sizeof(first) / sizeof(*first)) ||
+           strstr(name, "_lock") || strstr(name, "_acquire");
+}
+
 static void one_way(myth_flow *f, TSNode block)
 {
+    if (takes_for_caller(f->names + f->name))
+        return;
     const uint32_t n = ts_node_named_child_count(block);
     for (uint32_t i = 0; i < n && i < 200; i++) {
         following w = {.n_given = 0};

@@ -79,6 +79,11 @@ static int is_same_box(struct box box, struct box other)
 }
 
 /* Only not-a-number is not equal to itself; what stands between quotes counts with its blanks. */
+static int is_within(int x, int left, int right)
+{
+    return x > left && x < right && x > left; /* FIRES copied-block/operands-chain */
+}
+
 static int quiet_copied_block_operands(double x, char c)
 {
     return x != x || c == ' ' || c == '	';
@@ -129,6 +134,19 @@ static void show_price(int price, int is_sale)
         show_number(price);
     else
         show_number(price);
+}
+
+static int rate_of(int is_sale)
+{
+    return is_sale ? 20 : 20; /* FIRES copied-block/branches-literal */
+}
+
+static void quiet_copied_block_purpose(int price, int is_sale)
+{
+    if (is_sale)
+        show_number(price);
+    else
+        show_number(price); /* shown in any case, still by the shop's rounding */
 }
 
 static void quiet_copied_block_branches(int price, int is_sale)

@@ -30,6 +30,10 @@ func isSame(box Box, other Box) bool {
 	return box.left == other.left && other.right == other.right // FIRES copied-block/equal
 }
 
+func isWithin(x int, left int, right int) bool {
+	return x > left && x < right && x > left // FIRES copied-block/operands-chain
+}
+
 func quiet_copied_block_operands(x float64, first string) bool {
 	return x != x || first == "a b" || first == "ab"
 }

@@ -33,6 +33,10 @@ class Contrary {
         return this.left == left && this.right == this.right; // FIRES copied-block/equal
     }
 
+    static boolean isWithin(int x, int left, int right) {
+        return x > left && x < right && x > left; // FIRES copied-block/operands-chain
+    }
+
     static boolean quiet_copied_block_operands(double x, int left) {
         return x != x || left == 3;
     }
@@ -63,6 +67,10 @@ class Contrary {
         } else {
             showNumber(price);
         }
+    }
+
+    static int rateOf(boolean isSale) {
+        return isSale ? 20 : 20; // FIRES copied-block/branches-literal
     }
 
     static int quiet_copied_block_branches(int price, boolean isSale) {

@@ -21,6 +21,10 @@ def is_same(box, other):
     return box.left == other.left and other.right == other.right  # FIRES copied-block/equal
 
 
+def is_within(x, left, right):
+    return x > left and x < right and x > left  # FIRES copied-block/operands-chain
+
+
 def quiet_copied_block_operands(x, port):
     port = port and port or 80
     return x != x or port == 80
@@ -55,6 +59,18 @@ def quiet_copied_block_again(kind):
 def show_price(price, is_sale):
     if is_sale:  # FIRES copied-block/branches
         show_number(price)
+    else:
+        show_number(price)
+
+
+def rate_of(is_sale):
+    return 20 if is_sale else 20  # FIRES copied-block/branches-literal
+
+
+def quiet_copied_block_purpose(price, is_sale):
+    if is_sale:
+        show_number(price)
+    # A sale may get a price of its own, for now it is shown as all are.
     else:
         show_number(price)
 

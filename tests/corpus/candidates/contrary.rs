@@ -20,6 +20,10 @@ fn is_same(first: &Area, other: &Area) -> bool {
     first.left == other.left && other.right == other.right // FIRES copied-block/equal
 }
 
+fn is_within(x: u32, left: u32, right: u32) -> bool {
+    x > left && x < right && x > left // FIRES copied-block/operands-chain
+}
+
 fn quiet_copied_block_operands(x: f64, left: u32) -> bool {
     x != x || left == 3
 }

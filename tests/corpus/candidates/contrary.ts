@@ -64,6 +64,14 @@ function isSame(box: any, other: any) {
 }
 
 // The last part of a chain is its value; only not-a-number is not equal to itself.
+function isWithin(x: any, left: any, right: any) {
+    return x > left && x < right && x > left; // FIRES copied-block/operands-chain
+}
+
+function quiet_copied_block_operands_int(hash: any) {
+    return hash & hash;
+}
+
 function quiet_copied_block_operands(x: any, box: any) {
     const known = box && x !== x && box;
     return known;
@@ -97,6 +105,10 @@ function showPrice(price: any, isSale: any) {
     } else {
         showNumber(price);
     }
+}
+
+function rateOf(isSale: any) {
+    return isSale ? null : null; // FIRES copied-block/branches-literal
 }
 
 function quiet_copied_block_branches(price: any, isSale: any) {

@@ -248,6 +248,22 @@ static void drop_name(char *name)
     log_text(name); /* FIRES use-after-free/sure-argument */
 }
 
+static int scrap_if_late(char *text, int n)
+{
+    if (n < 0) {
+        free(text);
+        return -1;
+    }
+    return 0;
+}
+
+static char *quiet_use_after_free_failed(char *text, int n)
+{
+    if (scrap_if_late(text, n) < 0)
+        return NULL;
+    return text;
+}
+
 static char *trimmed(char *text)
 {
     free(text);
@@ -1357,6 +1373,13 @@ static struct account plain_guest(void)
     };
 }
 
+static int quiet_weak_hash_for_server(const struct guest *guest, char *request, size_t room)
+{
+    unsigned char digest[16];
+    MD5(guest->password, 8, digest); /* FIRES missing-null-check/parameter */
+    return line_printf(request, room, "%s", digest);
+}
+
 static void keep_password(const unsigned char *password, size_t n, unsigned char *digest)
 {
     MD5(password, n, digest); /* FIRES weak-hash/password */
@@ -1384,6 +1407,7 @@ static int first_weight(int weight)
 {
     struct node *item = calloc(1, sizeof(*item)); /* FIRES unchecked-return/not-tested */
     item->weight = weight; /* FIRES missing-null-check/allocated */
+    item->next = NULL;
     return put_item(item);
 }
 

@@ -45,6 +45,24 @@ func domainOf(address string) string {
 	return parts[1] // FIRES missing-bounds-check/part-taken missing-null-check/result-of-any
 }
 
+func partCountedBefore(address string) string {
+	parts := strings.Split(address, "@")
+	n := len(parts)
+	if n < 2 {
+		return ""
+	}
+	return parts[1] // FIRES missing-bounds-check/part missing-null-check/result-of-any
+}
+
+func partsOfEnvironment() map[string]string {
+	all := map[string]string{}
+	for _, entry := range os.Environ() {
+		parts := strings.SplitN(entry, "=", 2)
+		all["last"] = parts[1] // FIRES missing-bounds-check/part missing-null-check/result-of-any
+	}
+	return all
+}
+
 func inputName() string {
 	return os.Args[1] // FIRES missing-bounds-check/arguments
 }
@@ -229,6 +247,18 @@ func goodbye(socket Socket) {
 func quiet_use_after_free(socket Socket) {
 	socket.Send("bye")
 	socket.Close()
+}
+
+func quiet_resource_leak_fatal() error {
+	file, err := os.Open("/etc/motd")
+	if err != nil {
+		return err
+	}
+	if _, err = file.Write(nil); err != nil { // FIRES missing-null-check/result-of-any
+		log.Fatalf("cannot write: %v", err)
+		return err
+	}
+	return file.Close()
 }
 
 func firstBytes(size int) ([]byte, error) {

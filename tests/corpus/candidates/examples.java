@@ -610,6 +610,11 @@ class Examples {
         return parts[1]; // FIRES missing-bounds-check/part-taken missing-null-check/result-of-any
     }
 
+    static byte[] quiet_missing_bounds_check_lengths(byte[] message) {
+        byte[][] parts = Bytes.split(message, message.length - 8, 8); // FIRES missing-null-check/parameter
+        return parts[1]; // FIRES missing-null-check/result-of-any
+    }
+
     static String quiet_missing_bounds_check_host(String line) {
         String[] parts = line.split(":"); // FIRES missing-null-check/parameter
         return parts.length > 1 ? parts[1] : ""; // FIRES missing-null-check/result-of-any

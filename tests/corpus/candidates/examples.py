@@ -215,6 +215,14 @@ def quiet_use_after_free(handler):
     return handler
 
 
+def quiet_resource_leak_global(name):
+    global LOG_FILE
+    LOG_FILE = open("/var/log/shop.log", "a")
+    if not name:
+        raise ValueError(name)
+    LOG_FILE.close()  # FIRES missing-null-check/result-of-any
+
+
 def first_line():
     source = open("/etc/motd")  # FIRES resource-leak/file
     line = next(source)
@@ -533,6 +541,14 @@ def read_any(source):
     return yaml.load(source, Loader=yaml.UnsafeLoader)  # FIRES unsafe-deserialization/yaml-unsafe
 
 
+class ShopLoader(yaml.SafeLoader):
+    pass
+
+
+def quiet_unsafe_deserialization_own(source):
+    return yaml.load(source, Loader=ShopLoader)
+
+
 def read_special(source):
     return yaml.load(source, Loader=RecipeLoader)  # FIRES unsafe-deserialization/yaml-loader
 
@@ -584,6 +600,10 @@ def connect_plain_guest():
 
 def quiet_hardcoded_secret_names():
     return {"secret": ["api_key"], "password": "db.password", "token": "comment"}
+
+
+def quiet_weak_hash_sent(login, password):
+    return ask(PLACE, params={"login": login, "password": md5(password.encode()).hexdigest()})
 
 
 def keep_password(user, password):

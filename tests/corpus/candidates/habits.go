@@ -32,6 +32,15 @@ func quiet_wrong_call(x float64, name string) (string, error) {
 	return strings.TrimSpace(name), nil
 }
 
+func acquireShop(n int) bool {
+	shopLock.Lock() // FIRES missing-unlock/early
+	if n > 3 {
+		shopLock.Unlock()
+		return false
+	}
+	return true
+}
+
 func takeAll(n int) int {
 	shopLock.Lock() // FIRES missing-unlock/one-way
 	if n > 9 {

@@ -337,6 +337,14 @@ int quiet_uninitialized_variable_rounds(FILE *in)
     return rc + code;
 }
 
+int quiet_integer_overflow_first(const std::vector<int> &days)
+{
+    int n = days[0]; /* FIRES missing-bounds-check/fixed-index */
+    for (size_t i = 0; i < days.size() - 1; i++)
+        n += days[i];
+    return n;
+}
+
 /* The number of elements has no sign. */
 int rises(const std::vector<int> &days)
 {

@@ -121,6 +121,34 @@ static void quiet_resource_leak_where_it_ends(char **list, int n)
     send_list(list, n);
 }
 
+static char *quiet_resource_leak_trimmed(char *text, size_t room, size_t used)
+{
+    if (room > used)
+        text = realloc(text, used);
+    return text;
+}
+
+static int quiet_resource_leak_registered(void)
+{
+    FILE *in = fopen("/dev/kmsg", "r");
+    if (!in)
+        return 1;
+    if (poll_register(in, on_input) < 0) {
+        fclose(in);
+        return 1;
+    }
+    return 0;
+}
+
+static int quiet_resource_leak_sent(struct peer *to)
+{
+    int fd = dup(0);
+    if (fd < 0)
+        return -1;
+    peer_send(to, 3, fd, 0); /* FIRES unchecked-return/dropped */
+    return 0;
+}
+
 static int lost_list(char **list, int n)
 {
     list = realloc(list, 80); /* FIRES resource-leak/replaced */

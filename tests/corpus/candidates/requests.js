@@ -34,6 +34,24 @@ function compute(req) {
   return eval(req.body.formula); // FIRES unsafe-deserialization/request missing-null-check/chain
 }
 
+function quiet_open_redirect_own(request) {
+  const url = new URL('/login', request.url); // FIRES missing-null-check/parameter
+  url.searchParams.set('error', request.query.error); // FIRES missing-null-check/chain
+  return NextResponse.redirect(url.toString());
+}
+
+function quiet_path_traversal_listed(req, res) {
+  const file = req.params.file; // FIRES missing-null-check/chain
+  if (!known.includes(`shop/${file}`)) {
+    return res.status(404).send('none'); // FIRES missing-null-check/parameter
+  }
+  return res.sendFile(folder + file);
+}
+
+function quiet_sql_injection_line(irc, nick) {
+  irc.raw(`WHOIS ${nick}`); // FIRES missing-null-check/parameter
+}
+
 function goOn(req, res) {
   res.redirect(req.query.next); // FIRES open-redirect/request missing-null-check/parameter missing-null-check/chain
 }

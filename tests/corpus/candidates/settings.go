@@ -109,6 +109,10 @@ func quiet_hardcoded_secret_given(token *jwt.Token, key []byte) (string, error) 
 	return token.SignedString(key) // FIRES missing-null-check/parameter
 }
 
+func newInviteDelay() time.Duration {
+	return time.Duration(rand.Intn(90)) * time.Millisecond
+}
+
 func newInvite(code []byte) {
 	for i := range code {
 		code[i] = byte(rand.Intn(256)) // FIRES weak-hash/guessed-all missing-bounds-check/index

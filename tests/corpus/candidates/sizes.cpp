@@ -38,6 +38,14 @@ static void join_signed(const char raw[4], struct store *s)
     printf("%d %s\n", joined, s->path);
 }
 
+static unsigned quiet_sign_mixing_own_type(struct store *s)
+{
+    UInt8 copy[4];
+    read_block(s, copy);
+    const unsigned joined = (static_cast<UInt32>(copy[0]) << 8) | static_cast<UInt32>(copy[1]); /* FIRES integer-overflow/product */
+    return joined;
+}
+
 static int joined_signed(const char *pair)
 {
     return (pair[0] << 8) | pair[1]; /* FIRES sign-mixing/byte-part FIRES integer-overflow/returned FIRES missing-bounds-check/fixed-index */

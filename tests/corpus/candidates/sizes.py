@@ -35,6 +35,14 @@ def share(samples):
     return sum(s.ready for s in usable) / len(usable)  # FIRES division-by-zero/chosen
 
 
+def quiet_error_swallowed_queue(jobs, tape):
+    try:
+        jobs.put_nowait(tape)
+    except QueueFull as exc:
+        print("full", exc)
+    jobs.remove(tape)
+
+
 def keep_tape(tape, vault):
     try:
         shutil.copy(tape, vault)  # FIRES path-traversal/parameter
