@@ -8,7 +8,8 @@ reviewer would ask for a change (1) or not (0). Places of set A were read by tho
 projects in view, or by others before the rows were changed by what they said, and count half; those of set B
 afterwards, by readers who saw rule and reason only, in projects that no row was written for (a part of them had been
 given a high probability by an earlier calibration). Those of set C are findings of a calibration in projects that were
-chosen after it, read as those of set B, at most four of a row and 16 of a project.
+chosen after it, read as those of set B, at most four of a row and 16 of a project. Set D are those of them that the
+rows, changed by what was read, do not give any more: they count for no row.
 
 A row's share is (faults + PRIOR * expected) / (places read + PRIOR), of the places outside of tests. `expected` comes
 from how rare the row's places are, and from the other rows of its rule and of its name, by a logistic regression over
@@ -18,8 +19,9 @@ less than ten places say. In tests fewer places are worth a change, whatever the
 factor of their odds, fitted on sets B and C beside the rows' shares.
 
 Of what a calibration calls findings in other projects, fewer are right than it says: a row is among them also because
-its places that were read happened to be right. By how much is fitted on set C, each project by the others
-(`offset_of_findings`), and taken off the odds of all rows.
+its places that were read happened to be right, and other projects have other ways of being right. By how much is
+fitted on sets C and D, each project by the others (`offset_of_findings`), and taken off the odds of all rows: what was
+learned from those very findings does not count there, because the next projects have faults of reading of their own.
 `--places` are the places of those projects as `mythos candidates --judge --format jsonl` prints them, a file a
 project, OWNER_NAME.jsonl; sigmoid(scale * score + offset) is the row's share for a place of the row's mean score. The
 scale is fitted on set B: how much more often, within a row, a place of a higher score was a fault. It is far smaller
@@ -69,7 +71,7 @@ def read_verdicts(path, without=()):
     for line in path.read_text().splitlines():
         if line and not line.startswith("#"):
             name, repository, file, _, rule, row, verdict = line.split("\t")[:7]
-            if TESTS.search(file) or repository in without:
+            if name == "D" or TESTS.search(file) or repository in without:
                 continue
             found[f"{rule}/{row}"][name][0] += int(verdict)
             found[f"{rule}/{row}"][name][1] += 1
@@ -103,16 +105,16 @@ def factor_of_tests(path, share):
 
 
 def places_of_findings(path):
-    """(repository, rule/row, verdict) of set C, but for tests."""
+    """(repository, rule/row, verdict) of sets C and D, but for tests."""
     for line in path.read_text().splitlines():
         name, repository, file, _, rule, row, verdict = line.split("\t")[:7] if line[:1] != "#" else [""] * 7
-        if name == "C" and not TESTS.search(file):
+        if name in ("C", "D") and not TESTS.search(file):
             yield repository, f"{rule}/{row}", int(verdict)
 
 
 def offset_of_findings(path, number, parts=8):
     """What is added to the logarithm of the odds of all rows, so that findings in other projects are as often right as
-    they are said to be: fitted on set C, each part of its projects with the shares that all others give."""
+    they are said to be: fitted on sets C and D, each part of their projects with the shares that all others give."""
     places = list(places_of_findings(path))
     repositories = sorted({of for of, _, _ in places})
     rows = []
