@@ -574,7 +574,7 @@ static bool is_of_arguments(const myth_facts *k, uint32_t e)
     return false;
 }
 
-/* Whether a call goes to the root of the files, which does not fail; behind a chroot it is what keeps the process in. */
+/* Whether a call goes to the root of the files, which does not fail; behind a chroot it keeps the process in there. */
 static bool is_to_root(const myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
