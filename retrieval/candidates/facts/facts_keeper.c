@@ -100,7 +100,8 @@ void myth_file_facts_releasing(myth_file_facts *ff, const myth_flow *f)
         if (!myth_flow_is_directive(line.p, line.p + line.n, "define") ||
             !(has_text(line, "attribute") || has_text(line, "gnu::")))
             continue;
-        uint32_t i = (uint32_t)strcspn(line.p, "d") + 6;
+        const char *define = memchr(line.p, 'd', line.n); /* the text has no zero at its end */
+        uint32_t i = define ? (uint32_t)(define - line.p) + 6 : line.n;
         while (i < line.n && (line.p[i] == ' ' || line.p[i] == '\t'))
             i++;
         if (word_at(line, i, word) == 0)
