@@ -17,13 +17,15 @@ static TSNode next_if(const myth_flow *f, TSNode other)
     return !is_null(in) && role_of(f, in) == MYTH_ROLE_IF ? in : (TSNode){0};
 }
 
-/* The conditions of a chain of if and else if, and the last branch where it has no condition. */
-static void conditions(const myth_flow *f, TSNode node, myth_parts *out, TSNode *last, int deep)
+/* The conditions of a chain of if and else if with the branch behind each, and the last branch where it has no
+ * condition. */
+static void conditions(const myth_flow *f, TSNode node, myth_parts *out, myth_parts *then, TSNode *last, int deep)
 {
     const TSNode cond = child_of(f, node, MYTH_SLOT_CONDITION);
     if (is_null(cond) || out->n == MYTH_PARTS || deep > MYTH_CODE_DEEPEST ||
         !is_null(child_of(f, node, MYTH_SLOT_FIRST)))
         return;
+    then->node[then->n++] = child_of(f, node, MYTH_SLOT_THEN);
     out->node[out->n++] = myth_flow_inner(f, cond);
     TSTreeCursor c = ts_tree_cursor_new(node);
     if (ts_tree_cursor_goto_first_child(&c))
@@ -34,7 +36,7 @@ static void conditions(const myth_flow *f, TSNode node, myth_parts *out, TSNode 
             if (is_null(next))
                 *last = child;
             else
-                conditions(f, next, out, last, deep + 1);
+                conditions(f, next, out, then, last, deep + 1);
         } while (ts_tree_cursor_goto_next_sibling(&c));
     ts_tree_cursor_delete(&c);
 }
@@ -100,12 +102,8 @@ static bool is_changed_between(const myth_flow *f, const myth_parts *p, uint32_t
 }
 
 /* Whether a branch consists of nothing but a word that leaves, or that does nothing. */
-static bool only_leaves(const myth_flow *f, TSNode cond)
+static bool only_leaves(const myth_flow *f, TSNode then)
 {
-    TSNode node = ts_node_parent(cond);
-    for (int i = 0; i < 3 && !is_null(node) && role_of(f, node) != MYTH_ROLE_IF; i++)
-        node = ts_node_parent(node);
-    TSNode then = is_null(node) ? node : child_of(f, node, MYTH_SLOT_THEN);
     if (!is_null(then) && role_of(f, then) == MYTH_ROLE_BLOCK)
         then = ts_node_named_child_count(then) == 1 ? ts_node_named_child(then, 0) : (TSNode){0};
     if (is_null(then) || ts_node_named_child_count(then) > 0)
@@ -146,7 +144,7 @@ static bool is_same_on_purpose(const myth_flow *f, TSNode then, TSNode other)
 void myth_contrary_if(myth_flow *f, TSNode node, const myth_around *around)
 {
     enum { FEW_LETTERS = 8 };
-    myth_parts p = {.n = 0};
+    myth_parts p = {.n = 0}, branch = {.n = 0};
     TSNode last = {0};
     const TSNode up = around_at(around, 0), then = child_of(f, node, MYTH_SLOT_THEN);
     const bool is_else =
@@ -154,7 +152,7 @@ void myth_contrary_if(myth_flow *f, TSNode node, const myth_around *around)
                          (role_of(f, up) == MYTH_ROLE_IF && !ts_node_eq(child_of(f, up, MYTH_SLOT_THEN), node)));
     if (is_else)
         return;
-    conditions(f, node, &p, &last, 0);
+    conditions(f, node, &p, &branch, &last, 0);
     for (uint32_t j = 1; j < p.n; j++)
         for (uint32_t i = 0; i < j; i++) {
             const TSNode a = p.node[i], b = p.node[j];
@@ -162,7 +160,7 @@ void myth_contrary_if(myth_flow *f, TSNode node, const myth_around *around)
                 !(myth_code_is_same(f, a, b) || has_part(f, b, MYTH_CHAIN_AND, a) ||
                   has_part(f, a, MYTH_CHAIN_OR, b)) ||
                 has_directive(f, ts_node_end_byte(a), ts_node_start_byte(b)) || is_changed_between(f, &p, i, j) ||
-                only_leaves(f, b))
+                only_leaves(f, branch.node[j]))
                 continue;
             myth_contrary_put(f, MYTH_CONTRARY_AGAIN, b, b, myth_code_line(a));
             i = j;

@@ -70,23 +70,29 @@ static uint64_t change(unsigned char *text, uint64_t n, uint64_t cap)
     return n;
 }
 
+static int by_name(const void *a, const void *b) { return strcmp(a, b); }
+
 static void changed_sources(void **st)
 {
     static const char folder[] = "tests/corpus/candidates", other[] = "tests/corpus/chunks";
-    char path[512], name[64][1024];
+    static char name[256][1024];
+    char path[512];
     uint32_t n_file = 0;
     uint64_t n_found = 0;
     (void)st;
     for (int f = 0; f < 2; f++) {
         check_path(path, sizeof(path), f ? other : folder);
         DIR *d = opendir(path);
-        for (struct dirent *e; d && (e = readdir(d)) != NULL && n_file < 64;)
-            if (myth_candidates_has(chunks_language(e->d_name)))
+        for (struct dirent *e; d && (e = readdir(d)) != NULL;)
+            if (myth_candidates_has(chunks_language(e->d_name))) {
+                assert_true(n_file < sizeof(name) / sizeof(name[0]));
                 snprintf(name[n_file++], sizeof(name[0]), "%s/%s", path, e->d_name);
+            }
         if (d)
             closedir(d);
     }
     assert_true(n_file > 0);
+    qsort(name, n_file, sizeof(name[0]), by_name); /* a folder's own order differs between machines */
     const uint32_t n = check_sample(10000);
     for (uint32_t i = 0; i < n; i++) {
         const char *file = name[check_rand(&state) % n_file];
