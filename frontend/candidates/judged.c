@@ -88,9 +88,14 @@ const char *myth_find_name(myth_find find)
 myth_status myth_judged_check(const myth_judged_flags *f, const myth_parsed *parsed, myth_error *err)
 {
     static const char *const name[] = {"confidence", "judge-model"};
+    const bool is_chosen = myth_args_find(parsed, "find")->source != MYTH_FROM_DEFAULT ||
+                           myth_args_find(parsed, "model")->source != MYTH_FROM_DEFAULT;
     for (int i = 0; i < 2 && f->find == MYTH_FIND_MODEL; i++)
         if (myth_args_find(parsed, name[i])->source == MYTH_FROM_FLAG)
-            return myth_fail(err, MYTH_EARG, "--%s: add --find candidates or both", name[i]);
+            return myth_fail(err, MYTH_EARG, "--%s: %s", name[i],
+                             is_chosen ? "add --find candidates or both"
+                                       : "no judge is installed beside this program; name one with --judge-model and "
+                                         "add --find candidates");
     return MYTH_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MODEL "-m random:gemma3-tiny:q8_0 "
 
@@ -462,6 +463,12 @@ static void without_a_model_rules_find(void **state)
     cli_shell(&r, "$M log replay --log $D/auto.db --json");
     assert_int_equal(r.code, 0);
     assert_non_null(strstr(r.out, "\"result\":\"equal\""));
+    cli_shell(&r, "mkdir -p $D/far/away && ln $M $D/far/away/mythos 2>/dev/null || cp $M $D/far/away/mythos;"
+                  " $D/far/away/mythos inspect $D/auto.c --confidence 0.5");
+    if (access("/usr/local/share/mythos/models", F_OK) != 0) { /* an installed mythos lends its judge */
+        assert_int_equal(r.code, 2);
+        assert_non_null(strstr(r.err, "--confidence: no judge is installed beside this program; name one with"));
+    }
     static const char *const named[] = {"$M inspect-file $D/auto.c --format json -n 8 --no-log " MODEL,
                                         "MYTHOS_MODEL=random:gemma3-tiny:q8_0 $M inspect-file $D/auto.c --format json "
                                         "-n 8 --no-log",
