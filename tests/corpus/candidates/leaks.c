@@ -43,6 +43,26 @@ static int lost_in_a_build(char *line, int n)
     return 0;
 }
 
+static void freed_but_in_a_build(char *line)
+{
+    free(line);
+#ifdef ONLY_FREES
+    return;
+#endif
+    print_line(line); /* FIRES use-after-free/argument */
+}
+
+static void quiet_use_after_free_of_builds(char *line)
+{
+    free(line);
+#ifdef ONLY_FREES
+    return;
+#else
+    line = next_line();
+#endif
+    print_line(line);
+}
+
 static int quiet_unchecked_return_of_builds(const char *path)
 {
     int rc;
