@@ -90,6 +90,7 @@ typedef struct {
     myth_file_hand *hand;
     uint32_t n_hand, cap_hand;
     uint32_t tests_off; /* from which byte on the file is one of tests; UINT32_MAX = nowhere */
+    bool has_maps;      /* something in it may be a map, by its words */
     bool is_failed;
 } myth_file_facts;
 

@@ -95,6 +95,8 @@ bool myth_facts_is_shrunk(const myth_flow *f, uint32_t e)
     return is_size_for(size, less);
 }
 
+enum { TARGET_OTHER, TARGET_FIXED, TARGET_MAP };
+
 /* The array is an element's or the target of a call. */
 int myth_fact_target(myth_facts *k, uint32_t e)
 {
@@ -108,7 +110,9 @@ int myth_fact_target(myth_facts *k, uint32_t e)
         path = is_null(a) ? 0 : myth_flow_path(f, myth_flow_inner(f, a));
     } else if (at->kind != MYTH_EVENT_INDEX)
         return 0;
-    return myth_facts_is_fixed(f, path);
+    if (myth_facts_is_fixed(f, path))
+        return TARGET_FIXED;
+    return at->kind == MYTH_EVENT_INDEX && myth_facts_is_keyed(k, path, at->path) ? TARGET_MAP : TARGET_OTHER;
 }
 
 /* Whether the sources of a copy, all arguments behind the first, are measured before: strlen(src), src.size(). */

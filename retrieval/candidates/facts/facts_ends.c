@@ -290,6 +290,45 @@ static int text_bytes(span s)
     return n;
 }
 
+/* The number that is written in a node. */
+static int number_of(const myth_flow *f, TSNode node)
+{
+    char number[TEXT];
+    put_tight(number, node_span(f, node));
+    return (int)strtol(number, NULL, 0);
+}
+
+/* Whether call `i` compares the same value with another text, of as many bytes, in which it differs. */
+static bool is_told_apart(const myth_facts *k, uint32_t e, uint32_t i, span text, uint32_t of, int n)
+{
+    const myth_flow *f = k->flow;
+    if (i == e || f->event[i].kind != MYTH_EVENT_CALL ||
+        strcmp(f->names + f->event[i].name, f->names + f->event[e].name) != 0)
+        return false;
+    const TSNode other = myth_facts_argument(k, i, of), size = myth_facts_argument(k, i, 2);
+    const span s = node_span(f, other), a = node_span(f, myth_facts_argument(k, e, 1 - of)),
+               b = node_span(f, myth_facts_argument(k, i, 1 - of));
+    return !is_null(size) && number_of(f, size) == n && text_bytes(s) > n && a.n == b.n && a.n > 0 &&
+           memcmp(a.p, b.p, a.n) == 0 && memcmp(s.p + 1, text.p + 1, (size_t)n) != 0;
+}
+
+/* Whether a text is compared in its first n bytes on purpose, since those are enough: of an option its dash and a
+ * letter (-g for -glob), of any word one letter, and of several as many as tell them apart. */
+static bool is_shortened(const myth_facts *k, uint32_t e, uint32_t of, int n)
+{
+    const myth_flow *f = k->flow;
+    const span s = node_span(f, myth_facts_argument(k, e, of));
+    const int m = text_bytes(s);
+    if (n < 1 || m < n + 2 || memchr(s.p, '\\', s.n))
+        return false;
+    if (n == 1 || (s.p[1] == '-' && n == (s.p[2] == '-' ? 3 : 2)))
+        return true;
+    for (uint32_t i = e > NEAR ? e - NEAR : 0; i < f->n_event && i < e + NEAR; i++)
+        if (is_told_apart(k, e, i, s, of, n))
+            return true;
+    return false;
+}
+
 /* Whether memory for something is taken by the size of the pointer to it: p = malloc(sizeof(p)) */
 static bool is_size_of_pointer(const myth_facts *k, uint32_t e)
 {
@@ -322,14 +361,12 @@ int myth_fact_wrong_size(myth_facts *k, uint32_t e)
     const TSNode size = myth_facts_argument(k, e, 2);
     if ((!is_compared && !is_copied) || is_null(size) || role_of(f, size) != MYTH_ROLE_NUMBER)
         return WRONG_NO;
-    char number[TEXT];
-    put_tight(number, node_span(f, size));
-    const int n = (int)strtol(number, NULL, 0);
+    const int n = number_of(f, size);
     for (uint32_t i = 0; i < 2; i++) {
         const TSNode text = myth_facts_argument(k, e, i);
         const int m = is_null(text) ? -1 : text_bytes(node_span(f, text));
         if (m >= 0 && is_compared && n < m)
-            return WRONG_PART;
+            return is_shortened(k, e, i, n) ? WRONG_NO : WRONG_PART;
         if (m >= 0 && is_copied && n > m + 1)
             return WRONG_BEHIND;
     }

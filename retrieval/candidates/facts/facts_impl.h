@@ -65,7 +65,7 @@ int myth_fact_secret(myth_facts *k, uint32_t e);
 myth_file_name *myth_file_facts_put(myth_file_facts *ff, const char *text); /* NULL without memory */
 /* Puts a text into `names` and returns its offset. */
 uint32_t myth_file_facts_text(myth_file_facts *ff, const char *text);
-/* Notes from where on a file is one of tests, by what it includes; once, with what is outside of all functions. */
+/* Notes from where on a file is one of tests, by what it includes, and whether it may have maps; once, with what is outside of all functions. */
 void myth_file_facts_tests(myth_file_facts *ff, const myth_flow *f);
 /* Marks the macros that stand for an attribute that releases a variable; once, with what is outside of functions. */
 void myth_file_facts_releasing(myth_file_facts *ff, const myth_flow *f);
@@ -103,6 +103,17 @@ bool myth_facts_is_shrunk(const myth_flow *f, uint32_t e);
 /* Whether a call makes something of a descriptor, which has it then, or sends it on: create_engine(fd), and
  * send_message(peer, TYPE, fd). */
 bool myth_facts_is_given_to_new(const myth_flow *f, const myth_event *x);
+/* Why the result of call e, which definition d keeps, needs no test: facts_settled.c. It is what was asked for itself,
+ * and no count or state: pop_node_set(), bit_read(&r, 4). */
+bool myth_facts_is_value(const myth_facts *k, uint32_t e, uint32_t d);
+/* Event x, the first that is about it, hands it to a script as a number: sqlite3_result_int64(c, n). */
+bool myth_facts_is_reported(const myth_flow *f, uint32_t d, uint32_t x);
+/* It is a text in memory of the very size that the call says, and that was added up before. */
+bool myth_facts_fits(const myth_facts *k, uint32_t e);
+/* It is the copy of a text for whoever gave a parameter, and nothing here reads it. */
+bool myth_facts_is_given(const myth_flow *f, uint32_t e, uint32_t d);
+/* All callers of a static function ask first for what it stores behind their argument. */
+bool myth_facts_is_asked_by_callers(const myth_flow *f, uint32_t d);
 /* Whether a function keeps what it is given, by a word in its name. */
 bool myth_facts_takes_over(const char *name);
 
@@ -202,6 +213,8 @@ int myth_fact_fixed0(myth_facts *k, uint32_t e);
 int myth_fact_fixed1(myth_facts *k, uint32_t e);
 int myth_fact_fixed2(myth_facts *k, uint32_t e);
 int myth_fact_fixed4(myth_facts *k, uint32_t e);
+int myth_fact_wide(myth_facts *k, uint32_t e);
+int myth_fact_one_block(myth_facts *k, uint32_t e);
 int myth_fact_fallback(myth_facts *k, uint32_t e);
 /* The name of the innermost function around event e; null = none. */
 TSNode myth_facts_within(const myth_facts *k, uint32_t e);

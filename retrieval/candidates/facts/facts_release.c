@@ -124,7 +124,8 @@ int myth_fact_released(myth_facts *k, uint32_t e)
             continue;
         for (uint32_t p = to->path, up = 0; p && up < 8; p = f->path[p].base, up++)
             if (d->kind == MYTH_EVENT_CALL && !d->is_guarded && (d->end < to->off || to->end < d->off) &&
-                gives_up(k, i, p, false) && myth_flow_reaches(f, i, e)) { /* not what is put off: defer file.Close() */
+                gives_up(k, i, p, false) && myth_flow_reaches(f, i, e) && /* not what is put off: defer file.Close() */
+                !myth_flow_defines_again(f, i, e, p)) {
                 if (to->kind == MYTH_EVENT_ARG && to->is_through && p == to->path && gets_value(f, i, p))
                     return 0; /* free(p); read_into(&p) */
                 k->at_line = d->line;

@@ -61,8 +61,12 @@ void myth_file_facts_tests(myth_file_facts *ff, const myth_flow *f)
         "\"vitest\"", "@jest/global",    "'node:test'", "\"node:test\"", "\ntest(",     "\tdescribe(", "require('chai'",
         "clar.h",     "boost/test/unit", "from 'chai'", "onsi/gomega\"", "onsi/ginkgo", "CppUnit/",    "cppunit/",
         "_unity.h",   "\"unity.h",       "<unity.h",    "doctest.h",     "munit.h"};
+    static const char *const map[] = {".end()",     ">end()",        ".count(", ">count(", ".contains(",
+                                      ">contains(", ".lower_bound(", "map[",    "map<",    "Map<",
+                                      "QHash",      "json::",        "Json::"};
     static const char *const part[] = {"#[cfg(test)]", "#[test]", "#[tokio::test]"}; /* of a file of Rust */
     const bool is_whole = first_word(f, word, N_OF(word)) != UINT32_MAX;
+    ff->has_maps = has_word(f, 0, f->n_text, map, N_OF(map), false);
     ff->tests_off = is_whole ? 0 : first_word(f, part, N_OF(part));
 }
 
@@ -75,7 +79,7 @@ int myth_fact_in_tests(myth_facts *k, uint32_t e)
 
 /* ---- who chose it ---- */
 
-enum { CHOSEN_NO, CHOSEN_BRANCH, CHOSEN_OPTION };
+enum { CHOSEN_NO, CHOSEN_BRANCH, CHOSEN_OPTION, CHOSEN_COMMENT };
 
 /* Whether a condition asks for something that somebody set: what comes then was wanted. */
 static bool is_option(const myth_flow *f, const myth_test *t)
@@ -111,6 +115,26 @@ static bool is_of_developers(const myth_facts *k, uint32_t e)
     return false;
 }
 
+/* Whether a comment in the lines of event e, or in those beside, says what a certificate is taken for that nobody can
+ * check: one that a device made for itself. */
+static bool is_commented(const myth_flow *f, const myth_event *e)
+{
+    static const char *const word[] = {"self signed", "self-signed", "selfsigned"}, *const mark[] = {"//", "/*", "* "};
+    uint32_t off = e->off, end = e->end;
+    for (int line = 0; line < 3 && off > 0 && e->off - off < CONDITION; off--)
+        line += f->text[off - 1] == '\n';
+    for (int line = 0; line < 2 && end < f->n_text && end - e->end < CONDITION; end++)
+        line += f->text[end] == '\n';
+    for (uint32_t at = off, to; at < end; at = to + 1) {
+        for (to = at; to < end && f->text[to] != '\n';)
+            to++;
+        for (uint32_t i = at; i + 1 < to; i++)
+            if (has_word(f, i, i + 2, mark, N_OF(mark), false) && has_word(f, i, to, word, N_OF(word), true))
+                return true;
+    }
+    return false;
+}
+
 int myth_fact_chosen(myth_facts *k, uint32_t e)
 {
     static const char *const named[] = {"nsecure", "nverified", "nsafe", "INSECURE"}, *const call[] = {"("};
@@ -132,7 +156,7 @@ int myth_fact_chosen(myth_facts *k, uint32_t e)
             !has_word(f, f->test[x->test - 1].off, f->test[x->test - 1].end, call, 1, false))
             is = CHOSEN_OPTION;
     }
-    return is;
+    return is == CHOSEN_NO && is_commented(f, at) ? CHOSEN_COMMENT : is;
 }
 
 /* ---- what is done besides ---- */
@@ -421,6 +445,26 @@ int myth_fact_fixed0(myth_facts *k, uint32_t e) { return fixed_argument(k, e, 0)
 int myth_fact_fixed1(myth_facts *k, uint32_t e) { return fixed_argument(k, e, 1); }
 int myth_fact_fixed2(myth_facts *k, uint32_t e) { return fixed_argument(k, e, 2); }
 int myth_fact_fixed4(myth_facts *k, uint32_t e) { return fixed_argument(k, e, 4); }
+
+/* A cipher is given all that it encrypts behind event e, and that is one block which the other side chose anew: what
+ * was encrypted first says nothing about another one. */
+int myth_fact_one_block(myth_facts *k, uint32_t e)
+{
+    static const char *const word[] = {"token", "challenge", "nonce"};
+    const myth_flow *f = k->flow;
+    uint32_t n = 0;
+    for (uint32_t i = e + 1; f->event[e].kind == MYTH_EVENT_CALL && i < f->n_event && i < e + 512; i++) {
+        const char *name = f->names + f->event[i].name;
+        if (f->event[i].kind != MYTH_EVENT_CALL || strncmp(name, "EVP_", 4) != 0 || !strstr(name, "Update"))
+            continue;
+        const TSNode from = myth_facts_argument(k, i, 3), size = myth_facts_argument(k, i, 4);
+        if (is_null(size) || !(myth_flow_text_is(f, size, "16") || myth_flow_text_is(f, size, "8")) ||
+            !has_word(f, ts_node_start_byte(from), ts_node_end_byte(from), word, N_OF(word), true))
+            return 0;
+        n++;
+    }
+    return n == 1;
+}
 
 /* ---- what stands in for it ---- */
 

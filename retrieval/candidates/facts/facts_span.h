@@ -108,6 +108,9 @@ bool myth_facts_next_call(const myth_flow *f, const char *name, uint32_t *at, sp
 bool myth_facts_array_size(const myth_flow *f, uint32_t path, span *out);
 /* Whether a declaration of the function gives a variable of the name an unsigned type, by the type's name. */
 bool myth_facts_is_declared_unsigned(const myth_flow *f, const char *name);
+/* Whether what has elements is a map, to which a key adds one: by its type, by what else the file asks it, or since the
+ * function asks one for the same key. */
+bool myth_facts_is_keyed(const myth_facts *k, uint32_t path, uint32_t key);
 /* Whether it is an array of this function whose size is a constant. */
 bool myth_facts_is_fixed(const myth_flow *f, uint32_t path);
 /* Whether a size is that of the whole array: sizeof(array), or what its declaration has. */

@@ -1,4 +1,5 @@
 /* facts_text.c - facts about the source of an event: names, texts, what looks like a secret (facts.h). */
+#define _GNU_SOURCE /* memmem */
 #include "facts_span.h"
 
 #include <stdio.h>
@@ -201,6 +202,106 @@ bool myth_facts_is_declared_unsigned(const myth_flow *f, const char *name)
         is_unsigned |= myth_flow_is_one_of(word, types, N_OF(types)) || myth_flow_begins_with(word, first, N_OF(first));
     }
     return false;
+}
+
+/* Whether a variable of the function has one of some types, by the type's text without blanks. */
+static bool has_type(const myth_flow *f, const char *name, const char *const *types, size_t n)
+{
+    char type[MYTH_SPAN_TEXT];
+    for (uint32_t i = 1; i < f->n_path; i++) {
+        const myth_path *p = &f->path[i];
+        if (p->base || p->type_end == 0 || p->is_pointer || p->is_array || strcmp(f->names + p->text, name) != 0)
+            continue;
+        put_tight(type, span_of(f, p->type_off, p->type_end));
+        return myth_flow_is_one_of(type, types, n);
+    }
+    return false;
+}
+
+/* Whether a size is the product of two unsigned variables of 32 bits or less, taken in 64 bits: (size_t)n * m */
+static bool is_wide_product(const myth_flow *f, span size)
+{
+    static const char *const casts[] = {"(size_t)", "(uint64_t)", "(unsignedlong)", "(unsignedlonglong)"};
+    static const char *const half[] = {"unsigned", "unsignedint",   "uint32_t",     "uint16_t",     "uint8_t",
+                                       "uInt",     "unsignedshort", "unsignedchar", "std::uint32_t"};
+    char text[MYTH_SPAN_TEXT], name[MYTH_SPAN_WORD];
+    put_tight(text, size);
+    const char *p = text;
+    for (int i = 0; i < 2; i++) {
+        size_t cast = 0;
+        for (size_t c = 0; c < N_OF(casts) && cast == 0; c++)
+            cast = strncmp(p, casts[c], strlen(casts[c])) == 0 ? strlen(casts[c]) : 0;
+        p += cast;
+        const uint32_t n = word_at((span){p, (uint32_t)strlen(p)}, 0, name);
+        if ((i == 0 && cast == 0) || n == 0 || !has_type(f, name, half, N_OF(half)) || p[n] != (i == 0 ? '*' : '\0'))
+            return false;
+        p += n + 1;
+    }
+    return true;
+}
+
+int myth_fact_wide(myth_facts *k, uint32_t e)
+{
+    for (uint32_t i = 0; i < 4 && myth_facts_event(k, e)->kind == MYTH_EVENT_CALL; i++)
+        if (is_wide_product(k->flow, node_span(k->flow, myth_facts_argument(k, e, i))))
+            return 1;
+    return 0;
+}
+
+/* Whether a text that stands behind a name declares or makes a map of Go: names map[int]string, names: make(map[ */
+static bool makes_map(span s)
+{
+    uint32_t i = 0;
+    while (i < s.n && (s.p[i] == ' ' || s.p[i] == '\t' || s.p[i] == ':' || s.p[i] == '='))
+        i++;
+    if (i + 5 < s.n && memcmp(s.p + i, "make(", 5) == 0)
+        i += 5;
+    return i > 0 && i + 4 < s.n && memcmp(s.p + i, "map[", 4) == 0;
+}
+
+/* Whether the file asks what has the name what only a map is asked: names.count(key), names.find(key) != names.end(); of
+ * a text the latter is not done. In Go: whether it makes a map of that name. */
+static bool is_map_by_name(const myth_flow *f, const char *name)
+{
+    static const char *const asks[] = {"find(", "end()", "count(", "contains(", "lower_bound("};
+    const char *const end = f->text + f->n_text;
+    const size_t n = strlen(name);
+    bool has_find = false, has_end = false;
+    for (const char *p = f->text; n > 0 && (p = memmem(p, (size_t)(end - p), name, n)) != NULL; p += n) {
+        const span rest = {p + n, (uint32_t)(end - p - n)};
+        const uint32_t at = rest.n > 2 && rest.p[0] == '.' ? 1 : rest.n > 2 && memcmp(rest.p, "->", 2) == 0 ? 2 : 0;
+        if (p > f->text && is_word_byte(p[-1]))
+            continue;
+        if (!f->roles->has_alternatives && makes_map(rest))
+            return true;
+        for (size_t i = 0; at > 0 && f->roles->has_alternatives && i < N_OF(asks); i++) {
+            const size_t m = strlen(asks[i]);
+            if (rest.n - at < m || memcmp(rest.p + at, asks[i], m) != 0)
+                continue;
+            has_find |= i == 0;
+            has_end |= i == 1;
+            if (i > 1 || (has_find && has_end))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool myth_facts_is_keyed(const myth_facts *k, uint32_t path, uint32_t key)
+{
+    const myth_flow *f = k->flow;
+    static const char *const types[] = {"map<", "Map<", "map[", "QHash", "json::", "Json::"};
+    char want[MYTH_SPAN_TEXT];
+    const span own = span_of(f, f->off, f->end);
+    if (!path || f->path[path].is_array || !k->file || !k->file->has_maps)
+        return false;
+    const span type = span_of(f, f->path[path].type_off, f->path[path].type_end);
+    if (!f->roles->has_alternatives && type.n > 0)
+        return has_text(begin_of(type, 4), "map[");
+    if (has_one(type, types, N_OF(types)) || is_map_by_name(f, last_word(f, path)))
+        return true;
+    snprintf(want, sizeof(want), ".find(%s)", key ? f->names + f->path[key].text : "");
+    return f->roles->has_alternatives && key && has_text(own, want) && has_text(own, ".end()");
 }
 
 /* The whole lines of event e. */

@@ -202,6 +202,8 @@ myth_value myth_flow_value(myth_flow *f, TSNode node, uint32_t *path, uint32_t *
 bool myth_flow_is_part(const myth_flow *f, uint32_t p, uint32_t q);
 /* Whether control that has passed event a can come to event b, which is behind it in the text. */
 bool myth_flow_reaches(const myth_flow *f, uint32_t a, uint32_t b);
+/* Whether it comes there only by a goto back to a label, and over a definition of the path behind that. */
+bool myth_flow_defines_again(const myth_flow *f, uint32_t a, uint32_t b, uint32_t path);
 /* Whether two offsets are in branches of one #if, of which a program has only one. */
 bool myth_flow_is_alternative(const myth_flow *f, uint32_t a, uint32_t b);
 /* Whether scope s is `in` or inside of it. */

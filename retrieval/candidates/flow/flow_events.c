@@ -158,6 +158,24 @@ bool myth_flow_reaches(const myth_flow *f, uint32_t a, uint32_t b)
     return !leaves_between(f, a, b);
 }
 
+bool myth_flow_defines_again(const myth_flow *f, uint32_t a, uint32_t b, uint32_t path)
+{
+    uint32_t back = 0;
+    for (uint32_t i = a + 1; i < b && !back; i++) {
+        const myth_event *x = &f->event[i];
+        if (x->kind == MYTH_EVENT_LEAVE && x->index == MYTH_ROLE_GOTO && x->call && x->call < f->event[a].off &&
+            myth_flow_is_inside(f, f->event[a].scope, x->scope))
+            back = x->call;
+    }
+    for (uint32_t i = 0; back && i < a; i++) {
+        const myth_event *d = &f->event[i];
+        if (d->kind == MYTH_EVENT_DEFINE && d->path == path && d->off > back &&
+            myth_flow_is_inside(f, f->event[a].scope, d->scope) && myth_flow_is_inside(f, f->event[b].scope, d->scope))
+            return true;
+    }
+    return false;
+}
+
 /* ---- reading nodes ---- */
 
 void myth_flow_each_node(myth_flow *f, TSNode node, bool (*on)(myth_flow *f, TSNode node, const myth_around *around))

@@ -1295,7 +1295,7 @@ static int quiet_uninitialized_variable_again(struct queue *all)
 
 static void rename_box(struct box *box, const char *title)
 {
-    box->title = strdup(title); /* FIRES unchecked-return/kept-copy missing-null-check/argument missing-null-check/parameter */
+    box->title = strdup(title); /* FIRES unchecked-return/copy-given missing-null-check/argument missing-null-check/parameter */
 }
 
 /* A static variable outlives the function. */
@@ -1766,7 +1766,7 @@ static int quiet_unchecked_return_number(const char *text)
 
 static long number_of(const char *text)
 {
-    long port = strtol(text, NULL, 10); /* FIRES unchecked-return/not-tested missing-null-check/argument */
+    long port = strtol(text, NULL, 10); /* FIRES unchecked-return/number-of-text missing-null-check/argument */
     return use_long(port);
 }
 
@@ -1827,7 +1827,7 @@ static int drop_to(const char *user, gid_t gid)
 /* Who reads the member asks whether it is there, and takes a copy that failed for one that was never wanted. */
 static void keep_subject(struct letter *letter, const char *text) /* what a letter is about */
 {
-    letter->subject = strdup(text); /* FIRES unchecked-return/kept-copy missing-null-check/argument missing-null-check/parameter */
+    letter->subject = strdup(text); /* FIRES unchecked-return/copy-given missing-null-check/argument missing-null-check/parameter */
 }
 
 static void send_letter(const struct letter *letter)

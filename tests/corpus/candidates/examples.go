@@ -886,3 +886,33 @@ func quiet_unchecked_return_chain(name string) {
 		Err(err).
 		Msg("no plugin")
 }
+
+func quiet_missing_bounds_check_key(text string, names map[int]string) string {
+	at, err := strconv.Atoi(text)
+	if err != nil {
+		return ""
+	}
+	return names[at]
+}
+
+type marks struct {
+	names map[int]string
+	list  []string
+}
+
+func (m *marks) quiet_missing_bounds_check_member(text string) string {
+	at, err := strconv.Atoi(text)
+	if err != nil {
+		return ""
+	}
+	found := make(map[int]string)
+	return m.names[at] + found[at] // FIRES missing-null-check/chain
+}
+
+func (m *marks) nameOf(text string) string {
+	at, err := strconv.Atoi(text)
+	if err != nil {
+		return ""
+	}
+	return m.list[at] // FIRES missing-bounds-check/index-input missing-null-check/chain
+}

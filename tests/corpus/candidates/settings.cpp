@@ -102,3 +102,43 @@ long quiet_weak_hash_jitter()
     const long delay = random();
     return delay;
 }
+
+/* A comment says that certificates are meant which a device made for itself. */
+void set_up_device(CURL *transfer)
+{
+    curl_easy_setopt(transfer, CURLOPT_SSL_VERIFYPEER, 0L); // FIRES certificate-check/self-signed
+    curl_easy_setopt(transfer, CURLOPT_SSL_VERIFYHOST, 0L); // allow self signed certificates
+}
+
+void set_up_context(SSL_CTX *context)
+{
+    /* The device in the cellar has a self-signed one. */
+    SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nullptr); // FIRES certificate-check/self-signed
+}
+
+void set_up_signed(CURL *transfer, const char *self_signed)
+{
+    curl_easy_setopt(transfer, CURLOPT_SSL_VERIFYPEER, 0L); // FIRES certificate-check/curl
+    log_name("self signed", self_signed);
+}
+
+/* One block that the other side chose anew is all that is encrypted. */
+int quiet_weak_cipher_answer(EVP_CIPHER_CTX *context, const unsigned char *own, const unsigned char *token)
+{
+    static const unsigned char start[] = {0x17, 0x99, 0x6d, 0x09, 0x3d, 0x28, 0xdd, 0xb3, 0xba, 0x69, 0x5a, 0x2e};
+    unsigned char answer[32];
+    int n = 0;
+    EVP_EncryptInit_ex(context, EVP_aes_128_cbc(), nullptr, own, start);
+    EVP_EncryptUpdate(context, answer, &n, token, 16);
+    return n;
+}
+
+int seal_token(EVP_CIPHER_CTX *context, const unsigned char *own, const unsigned char *token, int size)
+{
+    static const unsigned char start[] = {0x17, 0x99, 0x6d, 0x09, 0x3d, 0x28, 0xdd, 0xb3, 0xba, 0x69, 0x5a, 0x2e};
+    unsigned char answer[32];
+    int n = 0;
+    EVP_EncryptInit_ex(context, EVP_aes_128_cbc(), nullptr, own, start); // FIRES weak-cipher/fixed-iv
+    EVP_EncryptUpdate(context, answer, &n, token, size);
+    return n;
+}

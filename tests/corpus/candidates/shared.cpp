@@ -10,7 +10,7 @@ public:
     void put(int key, int value)
     {
         std::lock_guard<std::mutex> hold(mutex_);
-        scores_[key] = value; // FIRES missing-bounds-check/index
+        scores_[key] = value;
         marks_[key] = value;
     }
 
@@ -92,7 +92,46 @@ static void quiet_use_after_free_moved(std::vector<Node> &nodes, std::map<int, N
     Node &whole = nodes.back();
     whole.last = middle;
     nodes.push_back(Node{middle, middle});
-    Node &other = named[middle]; // FIRES missing-bounds-check/index
+    Node &other = named[middle];
     named.insert({middle + 1, Node{0, 0}});
     other.last = middle;
+}
+
+// A key of a map adds what it does not have; a place of a vector must be there.
+struct Lights {
+    std::vector<int> order;
+
+    void quiet_missing_bounds_check_keys(const char *text, const std::string &name)
+    {
+        int id = atoi(text); // FIRES missing-null-check/argument
+        std::unordered_map<int, int> found;
+        found[id] = 1;
+        if (known.find(id) != known.end())
+            found[id] = 2;
+        known[id] = 1;
+        titles[id] = name;
+        if (rooms.count(id) == 0)
+            rooms[id] = 1;
+    }
+
+    void putAll(const char *text)
+    {
+        int id = atoi(text); // FIRES missing-null-check/argument
+        order[id] = 1; // FIRES missing-bounds-check/index-input
+    }
+};
+
+// What a function takes off by value is there: its name is that of the type.
+static void quiet_unchecked_return_popped(Stack &all)
+{
+    NodeSet first;
+    node_set second;
+    second = all.pop_node_set();
+    join_all(first, second);
+}
+
+static void pop_state(Stack &all)
+{
+    int rc = all.tls_set(); // FIRES unchecked-return/not-tested
+    show_number(rc);
 }

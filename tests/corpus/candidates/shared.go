@@ -18,14 +18,14 @@ type Board struct {
 func (b *Board) Put(name string, score int) {
 	b.mu.Lock() // FIRES missing-null-check/chain
 	defer b.mu.Unlock()
-	b.scores[name] = score // FIRES missing-bounds-check/index
+	b.scores[name] = score
 	b.marks[name] = score
 }
 
 func (b *Board) Count(name string) int {
 	b.mu.Lock() // FIRES missing-null-check/chain
 	defer b.mu.Unlock()
-	return b.scores[name] + b.marks[name] // FIRES missing-bounds-check/index
+	return b.scores[name] + b.marks[name]
 }
 
 func (b *Board) Drop(name string) {
@@ -49,7 +49,7 @@ func gather(names []string, load func(string) int) map[string]int {
 		group.Add(1)
 		go func(name string) {
 			defer group.Done()
-			found[name] = load(name) // FIRES missing-lock/goroutines missing-bounds-check/index
+			found[name] = load(name) // FIRES missing-lock/goroutines
 		}(name)
 	}
 	group.Wait()
@@ -67,7 +67,7 @@ func quiet_missing_lock_gather(names []string, load func(string) int) map[string
 			defer group.Done()
 			sizes[i] = load(name) // FIRES missing-bounds-check/index
 			mu.Lock()
-			found[name] = sizes[i] // FIRES missing-bounds-check/index
+			found[name] = sizes[i]
 			mu.Unlock()
 		}(i, name)
 	}

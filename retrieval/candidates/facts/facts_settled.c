@@ -1,0 +1,257 @@
+/* facts_settled.c - why the result of a call that can fail needs no test: by what it is, where it goes, and who asks
+ * for it (facts.h). */
+#include "facts_span.h"
+
+#include <stdio.h>
+
+enum { NEAR = 512 };
+
+/* ---- what it is ---- */
+
+/* Whether `set` is what a function gives or asks for by its name, and not what it does: pop_node_set, is_in_set. */
+static bool is_set_of_things(const char *name)
+{
+    static const char *const before[] = {"get", "pop", "in", "of", "is", "has", "next", "count", "nb", "size"};
+    const size_t n = strlen(name);
+    char word[MYTH_SPAN_WORD];
+    if (n < 5 || strcmp(name + n - 4, "_set") != 0)
+        return false;
+    for (uint32_t i = 0; i + 4 < n;) {
+        const uint32_t m = (uint32_t)strcspn(name + i, "_");
+        snprintf(word, sizeof(word), "%.*s", (int)m, name + i);
+        if (myth_flow_is_one_of(word, before, N_OF(before)))
+            return true;
+        i += m + 1;
+    }
+    return false;
+}
+
+/* Whether a function has the name of the type that its result is kept as, with something before it. */
+static bool is_named_as_type(const myth_flow *f, const char *name, const myth_path *p)
+{
+    char type[MYTH_SPAN_TEXT];
+    put_tight(type, span_of(f, p->type_off, p->type_end));
+    const char *last = strncmp(type, "struct", 6) == 0 ? type + 6 : myth_flow_last_word(type);
+    const size_t n = strlen(name), m = strlen(last);
+    return m > 3 && n > m && strcmp(name + n - m, last) == 0;
+}
+
+/* Whether a definition gets a number, by its type, a cast, or since bits are read. */
+static bool is_number(const myth_flow *f, const myth_event *d, const char *name)
+{
+    const myth_path *p = &f->path[d->path];
+    char text[MYTH_SPAN_TEXT];
+    if (p->base == 0)
+        return p->type_end > 0 && !p->is_pointer && !has_word(span_of(f, p->type_off, p->type_end), "auto");
+    put_tight(text, begin_of(definition_span(f, d), MYTH_SPAN_WORD));
+    const char *close = text[0] == '(' ? strchr(text, ')') : NULL;
+    return strstr(name, "bit") || (close && close[1] != '\0' && !memchr(text, '*', (size_t)(close - text)));
+}
+
+bool myth_facts_is_value(const myth_facts *k, uint32_t e, uint32_t d)
+{
+    static const char *const no_sign[] = {"unsigned", "uint", "u8", "u16", "u32", "u64"};
+    const myth_flow *f = k->flow;
+    const char *name = myth_flow_last_word(f->names + f->event[e].name);
+    const myth_path *p = &f->path[f->event[d].path];
+    const size_t n = strlen(name);
+    if (!is_number(f, &f->event[d], name))
+        return false;
+    if (p->base == 0 && !p->is_array && (is_set_of_things(name) || is_named_as_type(f, name, p)))
+        return true;
+    const TSNode width = myth_facts_argument(k, e, 1);
+    const span type = span_of(f, p->type_off, p->type_end);
+    return n > 5 && strcmp(name + n - 5, "_read") == 0 && !is_null(width) && is_null(myth_facts_argument(k, e, 2)) &&
+           role_of(f, width) == MYTH_ROLE_NUMBER &&
+           (p->base != 0 || strstr(name, "bit") || has_one(type, no_sign, N_OF(no_sign)));
+}
+
+/* ---- where it goes ---- */
+
+bool myth_facts_is_reported(const myth_flow *f, uint32_t d, uint32_t x)
+{
+    static const char *const makes[] = {
+        "_result_int", "SetResultInt", "lua_pushint", "lua_pushnum", "PyLong_From",  "PyInt_From", "PyBool_From",
+        "Tcl_NewInt",  "Tcl_NewWide",  "Tcl_NewLong", "Jim_NewInt",  "napi_create_", "JS_NewInt",  "JS_NewNumber",
+        "duk_push_",   "INT2NUM",      "LONG2NUM",    "LL2NUM",      "SIZET2NUM",    "scm_from_",  "newSViv",
+        "RETURN_LONG", "RETVAL_LONG",  "Val_long",    "Val_int",     "NewFromInt",   "mrb_fixnum"};
+    if (x == UINT32_MAX)
+        return false;
+    const myth_event *a = &f->event[x];
+    return a->kind == MYTH_EVENT_ARG && a->path == f->event[d].path && !a->is_through && !f->path[a->path].is_pointer &&
+           myth_flow_has_one_of(f->names + a->name, makes, N_OF(makes));
+}
+
+/* Whether a variable of a size is added up or measured before event i. */
+static bool is_added_up(const myth_flow *f, uint32_t i, span size)
+{
+    static const char *const measures[] = {"strlen(", "snprintf(NULL", ".size()", ".length()"};
+    while (i-- > 0) {
+        const myth_event *d = &f->event[i];
+        if (d->kind == MYTH_EVENT_DEFINE && d->path && has_word(size, last_word(f, d->path)) &&
+            (d->value == MYTH_VALUE_SUM ||
+             has_one(begin_of(definition_span(f, d), MYTH_SPAN_TEXT), measures, N_OF(measures))))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the last argument of a text `call`, or its size between brackets, is `want`, or the variable that has it. */
+static bool is_last_size(const myth_flow *f, uint32_t i, const char *call, const char *want)
+{
+    char word[MYTH_SPAN_WORD], value[MYTH_SPAN_TEXT];
+    size_t n = strlen(call), m = strlen(want);
+    if (n < 2 || (call[n - 1] != ')' && call[n - 1] != ']'))
+        return false;
+    if (n > m + 1 && memcmp(call + n - 1 - m, want, m) == 0 && strchr("(,[", call[n - 2 - m]))
+        return true;
+    size_t from = n - 1;
+    while (from > 0 && is_word_byte(call[from - 1]))
+        from--;
+    if (from == 0 || !strchr("(,[", call[from - 1]) || !word_at((span){call + from, (uint32_t)(n - from)}, 0, word))
+        return false;
+    while (i-- > 0)
+        if (f->event[i].kind == MYTH_EVENT_DEFINE && f->event[i].path &&
+            strcmp(f->names + f->path[f->event[i].path].text, word) == 0) {
+            put_tight(value, definition_span(f, &f->event[i]));
+            return strcmp(value, want) == 0;
+        }
+    return false;
+}
+
+bool myth_facts_fits(const myth_facts *k, uint32_t e)
+{
+    static const char *const prints[] = {"snprintf", "vsnprintf"}, *const takes[] = {"alloc", "Alloc", "ALLOC"};
+    myth_flow *f = k->flow;
+    char want[MYTH_SPAN_TEXT], value[MYTH_SPAN_TEXT];
+    if (!myth_flow_is_one_of(myth_flow_last_word(f->names + f->event[e].name), prints, N_OF(prints)))
+        return false;
+    const TSNode room = myth_facts_argument(k, e, 0), size = myth_facts_argument(k, e, 1);
+    const uint32_t to = is_null(room) ? 0 : myth_flow_path(f, room);
+    put_tight(want, node_span(f, size));
+    if (!to || !want[0] || isdigit((unsigned char)want[0]))
+        return false;
+    for (uint32_t i = e; i-- > 0 && e - i < NEAR;) {
+        const myth_event *d = &f->event[i];
+        if (d->kind != MYTH_EVENT_DEFINE || !d->path || !myth_flow_reaches(f, i, e))
+            continue;
+        if (d->path != to && has_word(node_span(f, size), last_word(f, d->path)))
+            return false; /* the size is another one now */
+        if (d->path != to)
+            continue;
+        put_tight(value, definition_span(f, d));
+        const bool is_taken =
+            d->value == MYTH_VALUE_NEW || myth_flow_has_one_of(f->names + d->name, takes, N_OF(takes));
+        return is_taken && is_last_size(f, i, value, want) && is_added_up(f, i, node_span(f, size));
+    }
+    return false;
+}
+
+/* ---- who asks for it ---- */
+
+/* The number of the parameter that a path is a part of, or what is behind it; UINT32_MAX = of none. *root: the
+ * parameter. */
+static uint32_t parameter_of(const myth_flow *f, uint32_t path, uint32_t *root)
+{
+    *root = path;
+    for (int i = 0; i < 16 && f->path[*root].base; i++)
+        *root = f->path[*root].base;
+    for (uint32_t i = 0; i < f->n_event && f->event[i].value == MYTH_VALUE_PARAMETER; i++)
+        if (f->event[i].path == *root && *root != path)
+            return i;
+    return UINT32_MAX;
+}
+
+bool myth_facts_is_given(const myth_flow *f, uint32_t e, uint32_t d)
+{
+    static const char *const copies[] = {"strdup", "strndup"};
+    uint32_t root, line;
+    return myth_flow_is_one_of(myth_flow_last_word(f->names + f->event[e].name), copies, N_OF(copies)) &&
+           parameter_of(f, f->event[d].path, &root) != UINT32_MAX &&
+           myth_facts_checked(f, d, &line) == MYTH_CHECKED_IGNORED;
+}
+
+/* Whether a condition asks for what stands in bytes [at, at + n) of a text. */
+static bool is_asked_at(span s, uint32_t at, uint32_t n)
+{
+    uint32_t from = at, to = at + n;
+    while (from > 0 && isspace((unsigned char)s.p[from - 1]))
+        from--;
+    while (to < s.n && isspace((unsigned char)s.p[to]))
+        to++;
+    const char before = from > 0 ? s.p[from - 1] : '\0', after = to < s.n ? s.p[to] : '\0';
+    const bool is_compared = (after == '=' || after == '!') && to + 1 < s.n && s.p[to + 1] == '=';
+    if (before == '!' || after == '?' || is_compared)
+        return true;
+    const bool is_end = after == ')' || after == '&' || after == '|';
+    if (is_end && from > 1 && (before == '&' || before == '|') && s.p[from - 2] == before)
+        return true;
+    while (from > 1 && isspace((unsigned char)s.p[from - 2]))
+        from--;
+    return is_end && before == '(' && from > 2 && memcmp(s.p + from - 3, "if", 2) == 0;
+}
+
+/* Whether the first thing that a text has of a path asks for it. */
+static bool is_asked_first(span s, const char *want)
+{
+    const uint32_t n = (uint32_t)strlen(want);
+    for (uint32_t i = 0; n > 0 && i + n <= s.n; i++) {
+        if (s.p[i] == '\n' && i + 1 < s.n && s.p[i + 1] == '}')
+            return false; /* the function's end */
+        if (memcmp(s.p + i, want, n) == 0 && (i == 0 || !is_word_byte(want[0]) || !is_word_byte(s.p[i - 1])) &&
+            (i + n == s.n || !is_word_byte(s.p[i + n])))
+            return is_asked_at(s, i, n);
+    }
+    return false;
+}
+
+/* What a caller calls the path that is `tail` behind the parameter for which it gives `arg`; tail "" = what it points
+ * to. False where that is no plain name. */
+static bool name_at_caller(span arg, const char *tail, char want[MYTH_SPAN_TEXT])
+{
+    const bool is_address = arg.n > 1 && arg.p[0] == '&';
+    const span s = is_address ? (span){arg.p + 1, arg.n - 1} : arg;
+    for (uint32_t i = 0; i < s.n; i++)
+        if (!is_word_byte(s.p[i]) && !strchr(".->[]", s.p[i]))
+            return false;
+    if (s.n == 0 || s.n > MYTH_SPAN_WORD || strlen(tail) > MYTH_SPAN_WORD)
+        return false;
+    if (*tail)
+        snprintf(want, MYTH_SPAN_TEXT, "%.*s%s%s", (int)s.n, s.p, is_address ? "." : "->", tail);
+    else
+        snprintf(want, MYTH_SPAN_TEXT, "%s%.*s", is_address ? "" : "*", (int)s.n, s.p);
+    return true;
+}
+
+bool myth_facts_is_asked_by_callers(const myth_flow *f, uint32_t d)
+{
+    static const char *const nothing[] = {"NULL", "nullptr", "0"};
+    enum { FAR = 2000 };
+    char want[MYTH_SPAN_TEXT], given[MYTH_SPAN_TEXT];
+    uint32_t root, at = 0, n, n_call = 0;
+    span arg[MYTH_CALL_ARGUMENTS];
+    const uint32_t index = parameter_of(f, f->event[d].path, &root);
+    if (index >= MYTH_CALL_ARGUMENTS || strncmp(f->text + f->off, "static", f->end - f->off < 6 ? 0 : 6) != 0)
+        return false;
+    const char *text = f->names + f->path[f->event[d].path].text, *of = f->names + f->path[root].text;
+    const size_t m = strlen(of);
+    const bool is_behind = text[0] == '*' && strcmp(text + 1, of) == 0;
+    if (!is_behind && !(strncmp(text, of, m) == 0 && strncmp(text + m, "->", 2) == 0))
+        return false;
+    const char *tail = is_behind ? "" : text + m + 2;
+    while (myth_facts_next_call(f, f->names + f->name, &at, arg, &n)) {
+        if (at >= f->off && at < f->end)
+            continue;
+        if (index >= n)
+            return false;
+        put_tight(given, arg[index]);
+        if (myth_flow_is_one_of(given, nothing, N_OF(nothing)))
+            continue;
+        const uint32_t end = (uint32_t)(arg[n - 1].p - f->text) + arg[n - 1].n;
+        if (!name_at_caller(arg[index], tail, want) ||
+            !is_asked_first(span_of(f, end, end + FAR < f->n_text ? end + FAR : f->n_text), want))
+            return false;
+        n_call++;
+    }
+    return n_call > 0;
+}

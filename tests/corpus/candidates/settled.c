@@ -1,0 +1,224 @@
+/* settled.c - results that need no test, and texts, products and ways back that are as they should be, each beside
+ * one that is not. The marks are as in examples.c. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- results that need no test ---- */
+
+/* What is stored for the caller, all of whom ask for it first. */
+static void quiet_unchecked_return_stored(const char *text, int *weight, char **title)
+{
+    *weight = (int)strtol(text, NULL, 10); /* FIRES missing-null-check/argument missing-null-check/parameter */
+    if (title)
+        *title = strdup(text);
+}
+
+static int weigh_text(const char *text)
+{
+    int weight = 0;
+    char *title = NULL;
+    quiet_unchecked_return_stored(text, &weight, NULL);
+    if (weight == 0)
+        return 1000;
+    quiet_unchecked_return_stored(text, &weight, &title);
+    show_number(weight ? weight : 1000);
+    if (!title)
+        return 0;
+    show_text(title);
+    return weight;
+}
+
+/* One of the callers does not. */
+static void store_weight(const char *text, int *weight)
+{
+    *weight = (int)strtol(text, NULL, 10); /* FIRES unchecked-return/number-of-text missing-null-check/argument missing-null-check/parameter */
+}
+
+static int weigh_twice(const char *text)
+{
+    int weight = 0;
+    store_weight(text, &weight);
+    if (weight == 0)
+        return 1000;
+    store_weight(text, &weight);
+    return 100 / add_weight(weight); /* FIRES division-by-zero/result */
+}
+
+/* Memory of the very size that was added up for the text. */
+static void quiet_unchecked_return_fits(const char *first, const char *second)
+{
+    int n = measure(first);
+    char *room;
+    n += measure(second);
+    room = TakeAllocated(n + 1); /* FIRES integer-overflow/size resource-leak/memory-end */
+    n = snprintf(room, n + 1, "%s%s", first, second); /* FIRES missing-bounds-check/print-spent missing-null-check/argument */
+    show_part(room, n);
+}
+
+static void put_both(const char *first, const char *second, int n)
+{
+    char *room = TakeAllocated(n + 1); /* FIRES integer-overflow/size resource-leak/memory-end */
+    n = snprintf(room, n + 1, "%s%s", first, second); /* FIRES unchecked-return/not-tested missing-bounds-check/print-spent missing-null-check/argument */
+    show_part(room, n);
+}
+
+static void put_more(const char *first, const char *second)
+{
+    int n = measure(first);
+    n += measure(first);
+    char *room = TakeAllocated(n + 1); /* FIRES integer-overflow/size resource-leak/memory-end */
+    n += 16;
+    n = snprintf(room, n + 1, "%s%s", first, second); /* FIRES unchecked-return/not-tested missing-bounds-check/print-spent missing-null-check/argument */
+    show_part(room, n);
+}
+
+/* It is what was read itself, and no count. */
+static void quiet_unchecked_return_bits(struct bits *from, struct cell *cell)
+{
+    unsigned rate = bits_read(from, 4); /* FIRES sign-mixing/result */
+    show_number(rate);
+    cell->rate = (unsigned)bits_read(from, 24); /* FIRES missing-null-check/parameter */
+    show_number(cell->rate);
+    int many = cells_in_set(from);
+    show_number(many);
+}
+
+static void read_whole(struct bits *from, char *to)
+{
+    int n = bits_read(from, to, 24); /* FIRES unchecked-return/not-tested */
+    show_part(to, n);
+}
+
+/* A script gets the number of bytes. */
+static void quiet_unchecked_return_reported(sqlite3_context *context, FILE *out, const char *from, int n)
+{
+    size_t done = fwrite(from, 1, n, out); /* FIRES missing-null-check/argument */
+    sqlite3_result_int64(context, done);
+}
+
+static void log_written(FILE *out, const char *from, int n)
+{
+    size_t done = fwrite(from, 1, n, out); /* FIRES missing-null-check/argument unchecked-return/not-tested */
+    log_number(out, done);
+}
+
+/* A digest is there where its handle is. */
+static void quiet_unchecked_return_digest(gcry_md_hd_t digest, unsigned char *to)
+{
+    unsigned char *sum = gcry_md_read(digest, 8); /* FIRES resource-leak/any */
+    memcpy(to, sum, 16); /* FIRES missing-null-check/argument */
+}
+
+/* Only a build for developers has it. */
+static int quiet_unchecked_return_developers(int *ends)
+{
+#ifndef DEBUG_LINK
+    return open_link();
+#else
+    pipe(ends);
+    return ends[0]; /* FIRES missing-null-check/parameter missing-bounds-check/fixed-index */
+#endif
+}
+
+static int link_ends(int *ends)
+{
+#ifndef HAVE_LINKS
+    pipe(ends); /* FIRES unchecked-return/not-started */
+    return ends[0]; /* FIRES missing-null-check/parameter missing-bounds-check/fixed-index */
+#else
+    return open_link();
+#endif
+}
+
+static int link_others(int *ends)
+{
+#ifndef HAVE_LINKS
+    return open_link();
+#else
+    pipe(ends); /* FIRES unchecked-return/not-started */
+    return ends[0]; /* FIRES missing-null-check/parameter missing-bounds-check/fixed-index */
+#endif
+}
+
+static void keep_title(struct box *box, const char *title)
+{
+    box->title = strdup(title); /* FIRES unchecked-return/kept-copy missing-null-check/argument missing-null-check/parameter */
+    show_text(box->title);
+}
+
+/* ---- texts that may be shortened ---- */
+
+static int quiet_off_by_one_options(const char *option, const char *day)
+{
+    if (strncmp(option, "-exact", 2) == 0) /* FIRES missing-null-check/argument */
+        return 1;
+    if (strncmp(option, "--regexp", 3) == 0)
+        return 2;
+    if (strncasecmp(option, "yes", 1) == 0)
+        return 3;
+    if (strncmp(day, "Monday", 3) == 0)
+        return 4;
+    return strncmp(day, "Tuesday", 3) == 0 ? 5 : 0;
+}
+
+static int option_of(const char *option, const char *day)
+{
+    if (strncmp(option, "-x86", 3) == 0) /* FIRES off-by-one/text-part missing-null-check/argument */
+        return 1;
+    if (strncmp(option, "--regexp", 2) == 0) /* FIRES off-by-one/text-part */
+        return 2;
+    return strncmp(day, "Monday", 3) == 0; /* FIRES off-by-one/text-part */
+}
+
+/* ---- going back ---- */
+
+static char *quiet_use_after_free_again(int n)
+{
+    char *text;
+again:
+    n = next_length(n);
+    if (n < 0)
+        return NULL;
+    text = take_text(n);
+    if (n > 100) {
+        free(text);
+        goto again;
+    }
+    return text;
+}
+
+static char *take_again(int n)
+{
+    char *text = take_text(n);
+again:
+    n = next_length(n);
+    if (n > 100) {
+        free(text);
+        goto again;
+    }
+    return text; /* FIRES use-after-free/returned */
+}
+
+/* ---- products ---- */
+
+static void *quiet_integer_overflow_wide(void *own, unsigned n, unsigned size)
+{
+    return take_alloc(own, (size_t)n * size);
+}
+
+static void *take_wide(unsigned n, size_t size)
+{
+    return malloc((size_t)n * size); /* FIRES integer-overflow/size-factors */
+}
+
+static void *take_narrow(unsigned n, unsigned size)
+{
+    return malloc(n * size); /* FIRES integer-overflow/size-factors */
+}
+
+static void *quiet_integer_overflow_cast(uint32_t n, uint16_t size)
+{
+    return malloc((size_t)n * (size_t)size);
+}
