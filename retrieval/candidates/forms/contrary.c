@@ -186,6 +186,7 @@ static bool is_made_between(const myth_flow *f, uint32_t path, uint32_t from, ui
  * branch that leaves: then it is asked twice by mistake, and no other thing was meant. */
 static bool is_only_twice(myth_flow *f, TSNode node, TSNode part, myth_chain of, const myth_around *around)
 {
+    enum { MOST_USES = 64 };
     uint32_t i = 0, asked = myth_flow_path(f, part);
     const TSNode inner = myth_flow_inner(f, part);
     TSNode up = around_at(around, i);
@@ -211,9 +212,9 @@ static bool is_only_twice(myth_flow *f, TSNode node, TSNode part, myth_chain of,
         from = to;
         to = f->end;
     }
-    for (uint32_t e = 0; e < f->n_event; e++)
+    for (uint32_t e = 0, n = 0; e < f->n_event; e++)
         if (f->event[e].off >= from && f->event[e].off < to && needs_condition(f, e, asked, condition) &&
-            !is_made_between(f, f->event[e].path, from, f->event[e].off))
+            (++n > MOST_USES || !is_made_between(f, f->event[e].path, from, f->event[e].off)))
             return false;
     return asked != 0;
 }
