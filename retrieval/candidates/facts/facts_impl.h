@@ -136,6 +136,7 @@ int myth_fact_by_dot(myth_facts *k, uint32_t e);
 int myth_fact_made_in(myth_facts *k, uint32_t e);
 int myth_fact_handed_on(myth_facts *k, uint32_t e);
 int myth_fact_usually_tested(myth_facts *k, uint32_t e);
+int myth_fact_memory(myth_facts *k, uint32_t e);
 int myth_fact_vetted(myth_facts *k, uint32_t e);
 int myth_fact_asked_after(myth_facts *k, uint32_t e);
 int myth_fact_waived(myth_facts *k, uint32_t e);

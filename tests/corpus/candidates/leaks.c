@@ -495,9 +495,9 @@ static int lose_text(struct table *t, size_t n)
     return 0;
 }
 
-static void lose_checked_text(struct table *t, size_t n)
+static void lose_checked_text(char **to, size_t n)
 {
-    CHECK_ROOM(9, t->text = realloc(t->text, n)); /* FIRES missing-null-check/parameter resource-leak/replaced-checked */
+    CHECK_ROOM(9, *to = realloc(*to, n)); /* FIRES missing-null-check/parameter resource-leak/replaced-checked */
 }
 
 static void lose_kept_text(struct table *t, size_t n)

@@ -96,7 +96,7 @@ void quiet_resource_leak_replaced(Table *t, size_t n)
     ASSERT_THERE(t->text = (char *)std::realloc(t->text, n)); /* FIRES missing-null-check/parameter */
 }
 
-void lose_checked_text(Table *t, size_t n)
+void lose_checked_text(Table &t, size_t n)
 {
-    CHECK_ROOM(t->text = (char *)std::realloc(t->text, n)); /* FIRES missing-null-check/parameter resource-leak/replaced-checked */
+    CHECK_ROOM(t.text = (char *)std::realloc(t.text, n)); /* FIRES resource-leak/replaced-checked */
 }
