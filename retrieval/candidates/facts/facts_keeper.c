@@ -166,10 +166,10 @@ static bool has_closing_class(const myth_file_facts *ff, span type)
     return false;
 }
 
-/* The word before offset i of a text and the blanks there; empty = something else is. */
+/* The word before offset i in its line; empty = something else is. */
 static span word_before(span s, uint32_t i)
 {
-    while (i > 0 && s.p[i - 1] <= ' ')
+    while (i > 0 && (s.p[i - 1] == ' ' || s.p[i - 1] == '\t'))
         i--;
     uint32_t from = i;
     while (from > 0 && is_word_byte(s.p[from - 1]))
@@ -237,8 +237,8 @@ static bool is_kept_by_object(const myth_facts *k, uint32_t e, uint32_t d, uint3
     if (!f->roles->has_alternatives || f->event[d].kind != MYTH_EVENT_DEFINE || !f->event[d].path)
         return false;
     const uint32_t end = to < f->n_event ? f->event[to].off : f->end, begin = f->event[d].end;
-    if (has_closing_class(k->file, span_of(f, p->type_off, p->type_end)) ||
-        makes_object_of(begin_of(span_of(f, begin, end), FAR), f->names + p->text))
+    const bool is_object = !p->is_pointer && has_closing_class(k->file, span_of(f, p->type_off, p->type_end));
+    if (is_object || makes_object_of(begin_of(span_of(f, begin, end), FAR), f->names + p->text))
         return true;
     if (!object)
         return false;

@@ -375,6 +375,21 @@ static int lost_before_link(struct device *of, int from)
     return 0;
 }
 
+static int lost_behind_lines(int n)
+{
+    FILE *in = fopen("/etc/motd", "r"); /* FIRES resource-leak/file */
+    if (!in)
+        return -1;
+#ifdef SHOWS_LINES
+    show_lines(n);
+#endif
+    show_line(in, n);
+    if (n < 80)
+        return -1;
+    fclose(in);
+    return 0;
+}
+
 static int lost_state(struct device *of, int from)
 {
     int fd = dup(from); /* FIRES resource-leak/handle */

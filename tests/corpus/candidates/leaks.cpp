@@ -61,6 +61,15 @@ int quiet_resource_leak_of_closer(int n)
     return read_line(in.get(), n);
 }
 
+int lost_pointer(int n)
+{
+    Closer *closer = make_closer(n); /* FIRES resource-leak/memory */
+    if (n < 80)
+        return -1;
+    delete closer;
+    return 0;
+}
+
 int lost_by_counter(int n)
 {
     Counter counter;
