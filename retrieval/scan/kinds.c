@@ -81,10 +81,15 @@ uint32_t myth_file_kinds(const char *path, bool is_test, bool is_generated)
 
 bool myth_path_is_copied(const char *path)
 {
-    for (const char *p = path, *slash; (slash = strchr(p, '/')); p = slash + 1)
+    static const char *const whole[] = {"sqlite3.c", "sqlite3.h", NULL}; /* of many files, put together by a script */
+    const char *p = path, *slash, *dir = path;
+    for (; (slash = strchr(p, '/')); p = slash + 1) {
+        dir = p;
         if (is_one_of(p, (size_t)(slash - p), copied_dirs))
             return true;
-    return false;
+    }
+    const bool is_shell = strcmp(p, "shell.c") == 0 && p > path && strncmp(dir, "sqlite", 6) == 0; /* comes with it */
+    return is_shell || is_one_of(p, strlen(p), whole);
 }
 
 /* The number of a version's directory at s, and its length; 0: there is none. */

@@ -22,8 +22,9 @@ typedef enum {
 /* The kinds of a file as bits 1 << kind: those that its path tells, and the two that the scanner found. A file
  * without any kind is source. */
 uint32_t myth_file_kinds(const char *path, bool is_test, bool is_generated);
-/* Whether a directory of a path says that what is in it was copied from other projects (vendor, third_party). It is of
- * the kind MYTH_KIND_VENDORED, as are others whose names say it less surely (deps, compat). */
+/* Whether a directory of a path says that what is in it was copied from other projects (vendor, third_party), or a
+ * file's name, which many have of one project (sqlite3.c). Such a directory is of the kind MYTH_KIND_VENDORED, as are
+ * others whose names say it less surely (deps, compat). */
 bool myth_path_is_copied(const char *path);
 /* The first directory of a path that names a version (v1, V12), and its length; NULL: there is none. */
 const char *myth_path_version(const char *path, size_t *n);

@@ -89,8 +89,9 @@ typedef struct {
     uint32_t n_parameter, cap_parameter;
     myth_file_hand *hand;
     uint32_t n_hand, cap_hand;
-    uint32_t tests_off; /* from which byte on the file is one of tests; UINT32_MAX = nowhere */
-    bool has_maps;      /* something in it may be a map, by its words */
+    uint32_t n_memory, n_memory_asked; /* calls that take memory, and those whose result is asked for */
+    uint32_t tests_off;                /* from which byte on the file is one of tests; UINT32_MAX = nowhere */
+    bool has_maps;                     /* something in it may be a map, by its words */
     bool is_failed;
 } myth_file_facts;
 

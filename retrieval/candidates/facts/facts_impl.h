@@ -69,6 +69,8 @@ uint32_t myth_file_facts_text(myth_file_facts *ff, const char *text);
 void myth_file_facts_tests(myth_file_facts *ff, const myth_flow *f);
 /* Marks the macros that stand for an attribute that releases a variable; once, with what is outside of functions. */
 void myth_file_facts_releasing(myth_file_facts *ff, const myth_flow *f);
+/* Marks the classes whose destructor closes something; once, with what is outside of functions. */
+void myth_file_facts_closers(myth_file_facts *ff, const myth_flow *f);
 /* Marks a function that gives what outlives it and is kept; of one that gives what another gave the other stands
  * before it. */
 void myth_file_facts_keepers(myth_file_facts *ff, const myth_flow *f);
@@ -84,6 +86,14 @@ bool myth_facts_is_made_of(const myth_flow *f, uint32_t x, uint32_t path);
 bool myth_facts_is_reader(const char *name);
 /* Whether a variable is released where its block ends, by an attribute of its declaration: C and C++. */
 bool myth_facts_is_released_by_itself(const myth_facts *k, uint32_t path);
+/* Whether what call e opened for definition d is closed by somebody else before event `to`: an object of C++, what was
+ * made of the descriptor, or the process that becomes another program. */
+bool myth_facts_has_keeper(const myth_facts *k, uint32_t e, uint32_t d, uint32_t to);
+/* Whether a call before way out x got what event d took and keeps it where all goes well: where it fails, the function
+ * releases it, and does so wherever it gives it away. */
+bool myth_facts_is_taken_where_well(const myth_facts *k, uint32_t d, uint32_t x);
+/* Whether event c is a call that releases the path, one of the list of the row. */
+bool myth_facts_releases(const myth_facts *k, uint32_t c, uint32_t path);
 /* Whether what definition d got is kept by the function of the file that gave it. */
 bool myth_facts_is_kept_by_callee(const myth_facts *k, uint32_t d);
 /* Whether event a gives the path, a descriptor, to a function that locks it: closing it would unlock. */
@@ -137,6 +147,7 @@ int myth_fact_by_dot(myth_facts *k, uint32_t e);
 int myth_fact_made_in(myth_facts *k, uint32_t e);
 int myth_fact_handed_on(myth_facts *k, uint32_t e);
 int myth_fact_usually_tested(myth_facts *k, uint32_t e);
+int myth_fact_memory(myth_facts *k, uint32_t e);
 int myth_fact_vetted(myth_facts *k, uint32_t e);
 int myth_fact_asked_after(myth_facts *k, uint32_t e);
 int myth_fact_waived(myth_facts *k, uint32_t e);

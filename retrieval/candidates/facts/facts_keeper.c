@@ -1,5 +1,6 @@
 /* facts_keeper.c - who else releases or keeps what a function takes (facts.h): the compiler, where a variable's block
  * ends, the process, where it ends, here or in all callers, a variable of the file, or a lock that lasts. */
+#define _GNU_SOURCE /* memmem */
 #include "facts_span.h"
 
 #include "engine/base/table.h"
@@ -113,6 +114,140 @@ void myth_file_facts_releasing(myth_file_facts *ff, const myth_flow *f)
     }
 }
 
+/* ---- C++: objects whose destructor closes what they have ---- */
+
+/* Notes "~T" for each destructor of the file that closes something. */
+void myth_file_facts_closers(myth_file_facts *ff, const myth_flow *f)
+{
+    enum { BODY = 1000 };
+    static const char *const closes[] = {"close", "Close", "shutdown", "release", "reset", "destroy", "cleanup"};
+    const span all = span_of(f, 0, f->n_text);
+    char word[MYTH_SPAN_WORD] = "~";
+    for (uint32_t at = 0; f->roles->has_alternatives && at < all.n; at++) {
+        const char *hit = memchr(all.p + at, '~', all.n - at);
+        if (!hit)
+            return;
+        at = (uint32_t)(hit - all.p) + 1;
+        uint32_t i = at, depth = 0;
+        char name[MYTH_SPAN_WORD];
+        i += word_at(all, i, name);
+        if (i == at || i - at + 2 > sizeof(word))
+            continue;
+        while (i < all.n && i < at + BODY && all.p[i] != '{' && all.p[i] != ';' && all.p[i] != '=')
+            i++;
+        const uint32_t from = i;
+        for (; i < all.n && i < from + BODY && all.p[from] == '{'; i++) {
+            depth += all.p[i] == '{';
+            depth -= all.p[i] == '}';
+            if (depth == 0)
+                break;
+        }
+        if (!has_one(span_of(f, from, i), closes, N_OF(closes)))
+            continue;
+        memcpy(word + 1, name, strlen(name) + 1);
+        myth_file_name *is = myth_file_facts_put(ff, word);
+        if (!is)
+            return;
+        is->is_releasing = true;
+    }
+}
+
+/* Whether a word of a type is a class whose destructor closes. */
+static bool has_closing_class(const myth_file_facts *ff, span type)
+{
+    char name[MYTH_SPAN_WORD], word[MYTH_SPAN_WORD + 1] = "~";
+    for (uint32_t i = 0, n; i < type.n; i += n ? n : 1) {
+        n = word_at(type, i, name);
+        memcpy(word + 1, name, n + 1);
+        const myth_file_name *of = n ? myth_file_facts_find(ff, word) : NULL;
+        if (of && of->is_releasing)
+            return true;
+    }
+    return false;
+}
+
+/* The word before offset i in its line; empty = something else is. */
+static span word_before(span s, uint32_t i)
+{
+    while (i > 0 && (s.p[i - 1] == ' ' || s.p[i - 1] == '\t'))
+        i--;
+    uint32_t from = i;
+    while (from > 0 && is_word_byte(s.p[from - 1]))
+        from--;
+    return (span){s.p + from, i - from};
+}
+
+/* Whether a word of a statement may be a type: T of T x(f). */
+static bool is_type_word(span word)
+{
+    static const char *const other[] = {"return", "else",   "case",     "throw", "new",       "delete",   "goto", "do",
+                                        "not",    "sizeof", "co_await", "and",   "co_return", "co_yield", "or"};
+    for (size_t i = 0; i < N_OF(other); i++)
+        if (word.n == strlen(other[i]) && memcmp(word.p, other[i], word.n) == 0)
+            return false;
+    return word.n > 0 && !isdigit((unsigned char)word.p[0]);
+}
+
+/* Whether the text s declares an object with the name, of a class whose destructor closes: T x, T x(a). The parser
+ * takes the second for a function's declaration, so that nothing is known of x. */
+static bool declares_closing(const myth_file_facts *ff, span s, const char *name)
+{
+    const size_t n = strlen(name);
+    for (uint32_t i = 0; n > 0 && i + n < s.n; i++) {
+        const char *hit = memmem(s.p + i, s.n - i, name, n);
+        if (!hit)
+            return false;
+        i = (uint32_t)(hit - s.p);
+        if (i + n < s.n && !is_word_byte(s.p[i + n]) && i > 0 && s.p[i - 1] <= ' ' &&
+            has_closing_class(ff, word_before(s, i)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the text s makes an object of a variable: T x(f), and T x(f, ...). */
+static bool makes_object_of(span s, const char *name)
+{
+    const size_t n = strlen(name);
+    for (uint32_t i = 0; n > 0 && i + n < s.n; i++) {
+        const char *hit = memmem(s.p + i, s.n - i, name, n);
+        if (!hit)
+            return false;
+        i = (uint32_t)(hit - s.p);
+        if (i == 0 || s.p[i - 1] != '(' || (s.p[i + n] != ')' && s.p[i + n] != ','))
+            continue;
+        const span object = word_before(s, i - 1);
+        const uint32_t at = (uint32_t)(object.p - s.p);
+        if (is_type_word(object) && at > 0 && s.p[at - 1] <= ' ' && is_type_word(word_before(s, at)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether what call e opened for definition d is closed by an object: it is one, one of which e is a method gave it, or
+ * one was made of it before event `to`. */
+static bool is_kept_by_object(const myth_facts *k, uint32_t e, uint32_t d, uint32_t to)
+{
+    enum { FAR = 1 << 14 };
+    const myth_flow *f = k->flow;
+    const myth_path *p = &f->path[f->event[d].path];
+    uint32_t object = f->event[e].kind == MYTH_EVENT_CALL ? f->event[e].path : 0;
+    while (object && f->path[object].base)
+        object = f->path[object].base;
+    if (!f->roles->has_alternatives || f->event[d].kind != MYTH_EVENT_DEFINE || !f->event[d].path)
+        return false;
+    const uint32_t end = to < f->n_event ? f->event[to].off : f->end, begin = f->event[d].end;
+    const bool is_object = !p->is_pointer && has_closing_class(k->file, span_of(f, p->type_off, p->type_end));
+    if (is_object || makes_object_of(begin_of(span_of(f, begin, end), FAR), f->names + p->text))
+        return true;
+    if (!object)
+        return false;
+    const myth_path *o = &f->path[object];
+    const uint32_t from = f->event[e].off > FAR && f->event[e].off - FAR > f->off ? f->event[e].off - FAR : f->off;
+    return has_closing_class(k->file, span_of(f, o->type_off, o->type_end)) ||
+           declares_closing(k->file, span_of(f, from, f->event[e].off), f->names + o->text);
+}
+
 /* ---- functions that keep what they are given ---- */
 
 /* Whether a name has the word between borders: at its begin or behind a sign, and no small letter behind it. */
@@ -150,15 +285,124 @@ bool myth_facts_is_given_to_new(const myth_flow *f, const myth_event *x)
     return is_new && !x->test && !x->is_through && !f->path[x->path].is_pointer && !f->path[x->path].is_array;
 }
 
+/* Whether a call makes something of a descriptor, by its name and since its result is used as a pointer, which has it
+ * then: c->link = connectFd(fd), z = gzdopen(fd, "r"). */
+static bool is_wrapped(const myth_flow *f, const myth_event *x)
+{
+    static const char *const of[] = {"fd", "Fd", "FD"}, *const reads[] = {"read", "get", "parse", "load", "info",
+                                                                          "Read", "Get", "Parse", "Load", "Info"};
+    const char *name = f->names + x->name;
+    uint32_t d;
+    bool is_of = strstr(name, "dopen") != NULL;
+    for (size_t i = 0; i < N_OF(of); i++)
+        is_of |= has_part(name, of[i]);
+    if (!is_of || x->is_through || f->path[x->path].is_pointer || f->path[x->path].is_array ||
+        myth_flow_has_one_of(name, reads, N_OF(reads)) || !myth_facts_taker(f, x->call, &d))
+        return false;
+    const uint32_t made = f->event[d].path;
+    bool is_pointer = f->path[made].is_pointer;
+    for (uint32_t p = 1; p < f->n_path && !is_pointer; p++)
+        is_pointer = made && f->path[p].base == made;
+    return is_pointer;
+}
+
+/* Whether the standard streams of a child get the descriptor of definition d, which becomes another program then:
+ * dup2(fd, 1); execvp(...). Not where it was opened before the child was made: the parent has it, too. */
+static bool is_of_child(const myth_flow *f, uint32_t d)
+{
+    static const char *const stream[] = {"0",
+                                         "1",
+                                         "2",
+                                         "STDIN_FILENO",
+                                         "STDOUT_FILENO",
+                                         "STDERR_FILENO",
+                                         "fileno(stdin)",
+                                         "fileno(stdout)",
+                                         "fileno(stderr)"};
+    char text[MYTH_SPAN_TEXT];
+    bool is_given = false;
+    for (uint32_t i = d + 1, n = 0; i < f->n_event && n < MYTH_FACTS_NEAR; i++, n++) {
+        const myth_event *x = &f->event[i];
+        const char *name = f->names + x->name;
+        if (x->kind == MYTH_EVENT_CALL && (strstr(name, "fork") || strncmp(name, "clone", 5) == 0))
+            return false;
+        if (x->kind == MYTH_EVENT_CALL && is_given && strncmp(name, "exec", 4) == 0)
+            return true;
+        if (x->kind != MYTH_EVENT_ARG || x->path != f->event[d].path || x->index != 0 || strncmp(name, "dup", 3) != 0)
+            continue;
+        const TSNode list = child_of(f, f->event[x->call].node, MYTH_SLOT_ARGUMENTS);
+        if (!is_null(list) && ts_node_named_child_count(list) > 1) {
+            put_tight(text, node_span(f, ts_node_named_child(list, 1)));
+            is_given |= myth_flow_is_one_of(text, stream, N_OF(stream));
+        }
+    }
+    return false;
+}
+
+bool myth_facts_has_keeper(const myth_facts *k, uint32_t e, uint32_t d, uint32_t to)
+{
+    const myth_flow *f = k->flow;
+    const uint32_t path = f->event[d].path;
+    for (uint32_t i = d + 1; f->roles->has_alternatives && i < to && i < f->n_event; i++)
+        if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].path == path && is_wrapped(f, &f->event[i]))
+            return true;
+    return is_kept_by_object(k, e, d, to) || (f->roles->has_alternatives && is_of_child(f, d));
+}
+
+/* The last call before event x, in its block and behind event d, that gets the path by its value; 0 = none. */
+static uint32_t last_taker(const myth_flow *f, uint32_t d, uint32_t x, uint32_t path)
+{
+    for (uint32_t i = x, n = 0; i-- > d + 1 && n < NEAR; n++)
+        if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].path == path && !f->event[i].is_through &&
+            f->event[f->event[i].call].scope == f->event[x].scope)
+            return f->event[i].call;
+    return 0;
+}
+
+/* Whether the path is released in a scope that leaves, or behind the label for which it leaves. */
+static bool is_releasing_scope(const myth_facts *k, uint32_t s, uint32_t path)
+{
+    const myth_flow *f = k->flow;
+    const myth_scope *in = &f->scope[s];
+    for (uint32_t i = 0, n = 0; i < f->n_event && n < MYTH_FACTS_NEAR && in->leaves != MYTH_LEAVES_NOT; i++) {
+        n += f->event[i].off >= in->off;
+        const bool is_in = f->event[i].off >= in->off && f->event[i].end <= in->end,
+                   is_behind = in->leaves == MYTH_LEAVES_TO_LABEL && in->label_off && f->event[i].off > in->label_off;
+        if ((is_in || is_behind) && myth_facts_releases(k, i, path))
+            return true;
+    }
+    return false;
+}
+
+bool myth_facts_is_taken_where_well(const myth_facts *k, uint32_t d, uint32_t x)
+{
+    const myth_flow *f = k->flow;
+    const uint32_t path = f->event[d].path, taker = last_taker(f, d, x, path);
+    uint32_t failed = 0; /* the last branch before x in its block */
+    bool is_usual = false;
+    for (uint32_t i = d + 1; taker && i < f->n_event && !is_usual; i++)
+        is_usual = f->event[i].kind == MYTH_EVENT_ARG && f->event[i].path == path && f->event[i].call != taker &&
+                   myth_facts_takes_over(f->names + f->event[i].name);
+    for (uint32_t s = 1; is_usual && s < f->n_scope && f->scope[s].off < f->event[x].off; s++)
+        if (f->scope[s].kind == MYTH_SCOPE_THEN && f->scope[s].parent == f->event[x].scope &&
+            f->scope[s].off > f->event[taker].off && f->scope[s].end <= f->event[x].off)
+            failed = s;
+    for (uint32_t i = taker + 1; failed && i < x; i++)
+        if (f->event[i].kind == MYTH_EVENT_CALL && f->event[i].off >= f->scope[failed].end)
+            return false;
+    return failed && is_releasing_scope(k, failed, path);
+}
+
 /* ---- the end of the process ---- */
 
 /* Whether a call ends the process, by its name. */
 static bool ends_process(const char *name)
 {
-    static const char *const part[] = {"exit", "abort", "fatal", "panic", "_Exit", "out_of_memory", "oom"};
+    static const char *const part[] = {"exit", "abort", "fatal", "panic", "_Exit", "out_of_memory"};
     static const char *const whole[] = {"die", "err", "errx", "verr", "verrx", "xdie", "pdie", "perror_die"};
     const char *last = myth_flow_last_word(name);
-    return myth_flow_has_one_of(last, part, N_OF(part)) || myth_flow_is_one_of(last, whole, N_OF(whole));
+    return myth_flow_has_one_of(last, part, N_OF(part)) || myth_flow_is_one_of(last, whole, N_OF(whole)) ||
+           has_part(last, "oom");
 }
 
 /* Whether the process ends in a scope that begins behind event `from`, whatever else is done there. */
@@ -171,12 +415,85 @@ static bool is_end_of_process(const myth_flow *f, uint32_t from, uint32_t scope)
     return false;
 }
 
+enum { ENDS_NO, ENDS_YES, ENDS_MACRO };
+
+/* The body of a macro of the file; empty = it defines none of this name. */
+static span body_of_macro(const myth_flow *f, const char *name)
+{
+    enum { FAR = 4096 };
+    const size_t n = strlen(name);
+    const span all = span_of(f, 0, f->n_text);
+    for (uint32_t i = 0; n > 0 && i + n < all.n; i++) {
+        const char *hit = memmem(all.p + i, all.n - i, name, n);
+        if (!hit)
+            break;
+        i = (uint32_t)(hit - all.p);
+        uint32_t from = i, to = i + (uint32_t)n;
+        while (from > 0 && i - from < DECLARATION && all.p[from - 1] != '\n')
+            from--;
+        if (to >= all.n || all.p[to] != '(' || !myth_flow_is_directive(all.p + from, all.p + all.n, "define"))
+            continue;
+        while (to < all.n && to < i + FAR && (all.p[to] != '\n' || all.p[to - 1] == '\\'))
+            to++;
+        return span_of(f, i + (uint32_t)n, to);
+    }
+    return (span){"", 0};
+}
+
+/* What a macro does where what it is given is not there: p of CHECK(p = f()). */
+static int end_of_macro(const myth_flow *f, const char *name)
+{
+    static const char *const leaves[] = {"return", "goto", "break", "continue"};
+    static const char *const ends[] = {"abort", "fatal", "panic", "assert", "exit"}, *const word_ends[] = {"die",
+                                                                                                           "oom"};
+    static const char *const checks[] = {"check", "require", "ensure", "verify", "null"};
+    char low[MYTH_SPAN_WORD], word[MYTH_SPAN_WORD];
+    size_t n = 0;
+    const span body = body_of_macro(f, name);
+    for (size_t i = 0; i < N_OF(leaves); i++)
+        if (has_word(body, leaves[i]))
+            return ENDS_NO;
+    for (uint32_t i = 0, m; i < body.n; i += m ? m : 1)
+        if ((m = word_at(body, i, word)) && i + m < body.n && body.p[i + m] == '(' && ends_process(word))
+            return ENDS_YES;
+    for (; name[n] && n + 1 < sizeof(low); n++)
+        low[n] = (char)tolower((unsigned char)name[n]);
+    low[n] = '\0';
+    bool is_end = myth_flow_has_one_of(low, ends, N_OF(ends));
+    for (size_t i = 0; i < N_OF(word_ends); i++)
+        is_end |= has_part(low, word_ends[i]);
+    if (body.n == 0 && is_end)
+        return ENDS_YES;
+    return myth_flow_has_one_of(low, checks, N_OF(checks)) ? ENDS_MACRO : ENDS_NO;
+}
+
+/* What the call or macro does that gets what definition d is as an argument. */
+static int end_of_argument(myth_flow *f, uint32_t d)
+{
+    TSNode node = f->event[d].node;
+    for (int i = 0; i < 6 && !is_null(node); i++, node = ts_node_parent(node))
+        if (role_of(f, node) == MYTH_ROLE_ASSIGN)
+            break;
+    while (!is_null(node) && (role_of(f, node) == MYTH_ROLE_ASSIGN || role_of(f, node) == MYTH_ROLE_GROUP))
+        node = ts_node_parent(node);
+    const TSNode call = is_null(node) ? node : ts_node_parent(node);
+    if (is_null(call) || strcmp(ts_node_type(node), "argument_list") != 0 || role_of(f, call) != MYTH_ROLE_CALL)
+        return ENDS_NO;
+    const TSNode callee = child_of(f, call, MYTH_SLOT_CALLEE);
+    const span s = node_span(f, callee);
+    char name[MYTH_SPAN_WORD];
+    return word_at(s, 0, name) == s.n ? end_of_macro(f, name) : ENDS_NO;
+}
+
 int myth_fact_ends(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
     uint32_t d;
     if (f->event[e].kind != MYTH_EVENT_CALL || !myth_facts_taker(f, e, &d))
-        return 0;
+        return ENDS_NO;
+    const int in_macro = f->roles->has_alternatives ? end_of_argument(k->flow, d) : ENDS_NO;
+    if (in_macro != ENDS_NO)
+        return in_macro;
     for (uint32_t i = d + 1; i < f->n_event && i < d + NEAR; i++) {
         const myth_event *t = &f->event[i];
         if (t->path != f->event[d].path)

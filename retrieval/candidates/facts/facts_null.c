@@ -114,6 +114,13 @@ int myth_fact_usually_tested(myth_facts *k, uint32_t e)
     return n && n->n_asked >= FEW && n->n_asked >= SHARE * (n->n_kept - n->n_asked);
 }
 
+int myth_fact_memory(myth_facts *k, uint32_t e)
+{
+    enum { MEMORY_ASKED, MEMORY_FEW, MEMORY_NEVER, LEAST = 3 };
+    (void)e;
+    return k->file->n_memory_asked > 0 ? MEMORY_ASKED : k->file->n_memory < LEAST ? MEMORY_FEW : MEMORY_NEVER;
+}
+
 TSNode myth_facts_origin_node(const myth_facts *k, uint32_t e)
 {
     uint32_t d;

@@ -55,6 +55,7 @@ static bool gives_up(const myth_facts *k, uint32_t c, uint32_t path, bool is_par
            !is_no_resource(k, path);
 }
 
+bool myth_facts_releases(const myth_facts *k, uint32_t c, uint32_t path) { return gives_up(k, c, path, true); }
 static bool releases(const myth_facts *k, uint32_t c, uint32_t path) { return gives_up(k, c, path, true); }
 
 /* Whether call c gets the value of the path as an argument, and not its address. */
@@ -494,7 +495,7 @@ static int find_leave(myth_facts *k, uint32_t e, uint32_t *from, uint32_t *to)
         bool is_free = false;
         for (uint32_t r = d + 1; r < x && !is_free; r++)
             is_free = releases(k, r, path) && (myth_flow_reaches(f, r, x) || myth_facts_nested(f, f->event[r].scope));
-        if (is_free || is_freed_finally(k, x, path))
+        if (is_free || is_freed_finally(k, x, path) || myth_facts_is_taken_where_well(k, d, x))
             continue;
         bool is_in_it = false; /* return use(p): the value is made of it, so it may be handed on */
         for (uint32_t r = x; r-- > d + 1 && f->event[r].off >= at->off;)
@@ -607,6 +608,8 @@ static int leaves(myth_facts *k, uint32_t e, uint32_t *from, uint32_t *to)
         const uint32_t line = k->at_line;
         k->at_line = 0;
         k->left.how = find_leave(k, e, &k->left.from, &k->left.to);
+        if (k->left.how != LEAVES_NO && myth_facts_has_keeper(k, e, k->left.from, k->left.to))
+            k->left.how = LEAVES_NO;
         k->left.line = k->at_line;
         k->left.event = e;
         k->left.list = k->list + 1;

@@ -1,6 +1,7 @@
 /* file_facts.c - what the functions of a file do with each other's results and fields (facts.h), and calls whose
  * arguments have the names of other parameters. */
 #include "facts_impl.h"
+#include "retrieval/candidates/flow/flow_impl.h"
 
 #include "engine/base/array.h"
 #include "engine/base/table.h"
@@ -105,6 +106,25 @@ static bool is_asked_first(const myth_flow *f, uint32_t d)
     return false;
 }
 
+/* Whether a call takes memory that may be missing, by its name: no xmalloc(), which ends the process. */
+static bool takes_memory(const char *name)
+{
+    static const char *const takes[] = {"alloc", "Alloc", "ALLOC", "strdup", "strndup", "_dup"};
+    static const char *const never_fails[] = {"must", "safe", "die", "NoAlloc", "dealloc", "abort"};
+    const char *last = myth_flow_last_word(name);
+    return last[0] != 'x' && myth_flow_has_one_of(last, takes, N_OF(takes)) &&
+           !myth_flow_has_one_of(last, never_fails, N_OF(never_fails));
+}
+
+/* Whether what definition d is stands in the argument of a call: CHECK(p = f()). */
+static bool is_in_argument(const myth_flow *f, uint32_t d)
+{
+    uint32_t at = f->event[d].off;
+    while (at > 0 && at <= f->n_text && (f->text[at - 1] == '*' || f->text[at - 1] <= ' '))
+        at--;
+    return at > 0 && at <= f->n_text && (f->text[at - 1] == '(' || f->text[at - 1] == ',');
+}
+
 void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f)
 {
     char key[MYTH_FLOW_PATH_BYTES + 2];
@@ -112,6 +132,7 @@ void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f)
     if (f->is_file) {
         myth_file_facts_tests(ff, f);
         myth_file_facts_releasing(ff, f);
+        myth_file_facts_closers(ff, f);
     }
     if (f->name && !f->is_file) { /* its parameters, for calls with arguments in the wrong places */
         myth_file_name *n = myth_file_facts_put(ff, f->names + f->name);
@@ -142,6 +163,10 @@ void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f)
             n->n_kept += is_kept;
             n->n_asked += is_kept && is_asked_first(f, d);
             n->n_tested += is_tested;
+            if (is_kept && f->roles->has_alternatives && takes_memory(f->names + e->name)) {
+                ff->n_memory++;
+                ff->n_memory_asked += is_tested || is_in_argument(f, d);
+            }
             n->n_used += !is_tested;
             myth_file_facts_ended(ff, f, i);
         }

@@ -6,6 +6,7 @@
  * Event  `how` is its kind (the values of the fact `contrary`), `path` what it is about, `call` the line of what it
  *        contradicts, 0 = none */
 #include "contrary.h"
+#include "retrieval/candidates/facts/facts_span.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +142,84 @@ static bool is_script(TSNode node)
     return ts_language_symbol_for_name(ts_node_language(node), "arrow_function", 14, true) != 0;
 }
 
-static void contrary_chain(myth_flow *f, TSNode node, myth_chain of)
+/* Whether event i uses something that it must be asked of before if it is there, or that has the type of what is asked
+ * (its variable `asked`): p->x, p[i], *p, f(p), v.front(). What is written into the condition is asked. */
+static bool needs_condition(const myth_flow *f, uint32_t i, uint32_t asked, span condition)
+{
+    static const char *const element[] = {"front", "back", "at", "begin", "end", "top"};
+    const myth_event *e = &f->event[i];
+    uint32_t path = e->path;
+    while (path && f->path[path].base)
+        path = f->path[path].base;
+    if (!path || e->kind == MYTH_EVENT_DEFINE || path == asked || has_word(condition, f->names + f->path[path].text))
+        return false;
+    const myth_path *p = &f->path[path], *a = &f->path[asked];
+    const span type = span_of(f, p->type_off, p->type_end), type_asked = span_of(f, a->type_off, a->type_end);
+    if (type.n > 0 && type.n == type_asked.n && memcmp(type.p, type_asked.p, type.n) == 0)
+        return true;
+    if (e->kind != MYTH_EVENT_DEREF)
+        return e->kind == MYTH_EVENT_ARG && p->is_pointer;
+    const TSNode op = child_of(f, e->node, MYTH_SLOT_OPERATOR);
+    const bool is_dot =
+        strcmp(ts_node_type(e->node), "field_expression") == 0 && !is_null(op) && myth_flow_text_is(f, op, ".");
+    const TSNode member = is_dot ? ts_node_child_by_field_name(e->node, "field", 5) : (TSNode){0};
+    const span name = is_null(member) ? (span){"", 0} : node_span(f, member);
+    for (size_t j = 0; j < N_OF(element); j++)
+        if (name.n == strlen(element[j]) && memcmp(name.p, element[j], name.n) == 0)
+            return true;
+    return !is_dot && !myth_flow_text_is(f, e->node, "this");
+}
+
+/* Whether a variable got its value between two offsets. */
+static bool is_made_between(const myth_flow *f, uint32_t path, uint32_t from, uint32_t to)
+{
+    while (path && f->path[path].base)
+        path = f->path[path].base;
+    for (uint32_t i = 0; i < f->n_event && path; i++)
+        if (f->event[i].kind == MYTH_EVENT_DEFINE && f->event[i].path == path && f->event[i].off >= from &&
+            f->event[i].off < to)
+            return true;
+    return false;
+}
+
+/* Whether a && a, or a || a, is the condition of an `if`, and nothing else needs one where it says yes, or behind a
+ * branch that leaves: then it is asked twice by mistake, and no other thing was meant. */
+static bool is_only_twice(myth_flow *f, TSNode node, TSNode part, myth_chain of, const myth_around *around)
+{
+    enum { MOST_USES = 64 };
+    uint32_t i = 0, asked = myth_flow_path(f, part);
+    const TSNode inner = myth_flow_inner(f, part);
+    TSNode up = around_at(around, i);
+    while (!is_null(up) && (role_of(f, up) == MYTH_ROLE_GROUP || strcmp(ts_node_type(up), "condition_clause") == 0))
+        up = around_at(around, ++i);
+    const TSNode then = is_null(up) || role_of(f, up) != MYTH_ROLE_IF ? (TSNode){0} : child_of(f, up, MYTH_SLOT_THEN);
+    if (is_null(then) || !f->roles->has_alternatives || ts_node_start_byte(then) < ts_node_end_byte(node))
+        return false;
+    const span condition = node_span(f, node);
+    for (uint32_t e = 0; !asked && e < f->n_event; e++) /* !v.empty(), p != NULL: the first variable in it */
+        if (f->event[e].path && f->event[e].off >= ts_node_start_byte(inner) &&
+            f->event[e].end <= ts_node_end_byte(inner))
+            asked = f->event[e].path;
+    while (asked && f->path[asked].base)
+        asked = f->path[asked].base;
+    uint32_t from = ts_node_start_byte(then), to = ts_node_end_byte(then);
+    if (of == MYTH_CHAIN_OR) {
+        bool leaves = false;
+        for (uint32_t s = 1; s < f->n_scope && !leaves; s++)
+            leaves = f->scope[s].off == from && f->scope[s].leaves == MYTH_LEAVES_FUNCTION;
+        if (!leaves)
+            return false;
+        from = to;
+        to = f->end;
+    }
+    for (uint32_t e = 0, n = 0; e < f->n_event; e++)
+        if (f->event[e].off >= from && f->event[e].off < to && needs_condition(f, e, asked, condition) &&
+            (++n > MOST_USES || !is_made_between(f, f->event[e].path, from, f->event[e].off)))
+            return false;
+    return asked != 0;
+}
+
+static void contrary_chain(myth_flow *f, TSNode node, myth_chain of, const myth_around *around)
 {
     myth_parts p;
     atom atoms[MYTH_PARTS];
@@ -158,9 +236,13 @@ static void contrary_chain(myth_flow *f, TSNode node, myth_chain of)
             const bool is_again = !myth_code_is_constant(f, p.node[j]) && myth_code_same(f, p.node[i], p.node[j]);
             if (is_again && !(of == MYTH_CHAIN_AND && j + 1 == p.n && is_value(f, p.node[j]))) {
                 const bool is_int = of == MYTH_CHAIN_BIT_AND && p.n == 2 && is_script(node);
+                const bool is_twice = p.n == 2 && (of == MYTH_CHAIN_AND || of == MYTH_CHAIN_OR) &&
+                                      is_only_twice(f, node, p.node[j], of, around);
+                const myth_contrary how = is_twice                        ? MYTH_CONTRARY_TWICE
+                                        : of == MYTH_CHAIN_AND && p.n > 2 ? MYTH_CONTRARY_CHAIN
+                                                                          : MYTH_CONTRARY_OPERANDS;
                 if (!is_int)
-                    myth_contrary_put(f, of == MYTH_CHAIN_AND && p.n > 2 ? MYTH_CONTRARY_CHAIN : MYTH_CONTRARY_OPERANDS,
-                                      p.node[j], p.node[j], myth_code_line(p.node[i]));
+                    myth_contrary_put(f, how, p.node[j], p.node[j], myth_code_line(p.node[i]));
                 return;
             }
             if (is_atom[i] && is_atom[j] && myth_code_same(f, atoms[i].subject, atoms[j].subject) &&
@@ -281,7 +363,7 @@ static void contrary_binary(myth_flow *f, TSNode node, const myth_around *around
         i++;
     const TSNode up = around_at(around, i);
     if (of != MYTH_CHAIN_NONE && (is_null(up) || myth_code_chain(f, up) != of))
-        contrary_chain(f, node, of);
+        contrary_chain(f, node, of, around);
     if (of == MYTH_CHAIN_NONE)
         contrary_operands(f, node);
     if (of == MYTH_CHAIN_NONE || of == MYTH_CHAIN_BIT_AND)

@@ -141,6 +141,14 @@ static bool is_same_on_purpose(const myth_flow *f, TSNode then, TSNode other)
     return false;
 }
 
+/* Whether a branch that is never taken is the one that is taken instead: if (a || b) the same else if (b) the same, and
+ * if (a) the same else if (a && b) the same. Where both ask for just the same, something else was meant. */
+static bool is_taken_instead(myth_flow *f, const myth_parts *cond, const myth_parts *then, uint32_t i, uint32_t j)
+{
+    return !is_null(then->node[i]) && !is_null(then->node[j]) && !myth_code_same(f, cond->node[i], cond->node[j]) &&
+           myth_code_same(f, then->node[i], then->node[j]);
+}
+
 void myth_contrary_if(myth_flow *f, TSNode node, const myth_around *around)
 {
     enum { FEW_LETTERS = 8 };
@@ -160,7 +168,7 @@ void myth_contrary_if(myth_flow *f, TSNode node, const myth_around *around)
                 !(myth_code_is_same(f, a, b) || has_part(f, b, MYTH_CHAIN_AND, a) ||
                   has_part(f, a, MYTH_CHAIN_OR, b)) ||
                 has_directive(f, ts_node_end_byte(a), ts_node_start_byte(b)) || is_changed_between(f, &p, i, j) ||
-                only_leaves(f, branch.node[j]))
+                only_leaves(f, branch.node[j]) || is_taken_instead(f, &p, &branch, i, j))
                 continue;
             myth_contrary_put(f, MYTH_CONTRARY_AGAIN, b, b, myth_code_line(a));
             i = j;

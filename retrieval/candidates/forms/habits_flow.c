@@ -235,12 +235,43 @@ static bool moves(const myth_flow *f, TSNode node, int deep)
     return false;
 }
 
+/* Whether a type is one of whole numbers, by its last words: unsigned int, std::size_t, std::vector<T>::size_type. */
+static bool is_whole_number(span type)
+{
+    static const char *const number[] = {"int",    "long",    "short",     "unsigned",  "signed",          "char",
+                                         "size_t", "ssize_t", "ptrdiff_t", "size_type", "difference_type", "uint"};
+    char word[MYTH_SPAN_WORD] = "";
+    uint32_t at = type.n;
+    while (at > 0 && type.p[at - 1] <= ' ')
+        at--;
+    while (at > 0 && is_word_byte(type.p[at - 1]))
+        at--;
+    const uint32_t n = word_at(type, at, word);
+    const bool is_sized = n > 2 && strcmp(word + n - 2, "_t") == 0 &&
+                          strncmp(word + (word[0] == 'u'), "int", 3) == 0; /* int32_t, uint_fast8_t */
+    return is_sized || myth_flow_is_one_of(word, number, N_OF(number));
+}
+
+/* Whether a loop counts: its variable is a whole number, and no iterator. What is erased by it is a key. */
+static bool is_counting(myth_flow *f, TSNode loop, TSNode it)
+{
+    const TSNode first = field_of(loop, "initializer"), type = field_of(first, "type");
+    const TSNode value = is_null(type) ? field_of(first, "right") : field_of(field_of(first, "declarator"), "value");
+    if (!is_null(value) && role_of(f, myth_flow_inner(f, value)) == MYTH_ROLE_NUMBER)
+        return true;
+    if (!is_null(type))
+        return is_whole_number(node_span(f, type));
+    const uint32_t path = myth_flow_path(f, it);
+    return path && !f->path[path].is_pointer &&
+           is_whole_number(span_of(f, f->path[path].type_off, f->path[path].type_end));
+}
+
 static void loop_erase(myth_flow *f, TSNode loop)
 {
     const TSNode update = field_of(loop, "update"), body = field_of(loop, "body");
     const TSNode it = is_type(update, "update_expression") ? field_of(update, "argument") : (TSNode){0};
     if (is_null(it) || is_null(body) || !is_type(it, "identifier") ||
-        !myth_habit_text(f, it, now_loop.of, sizeof(now_loop.of)) || moves(f, body, 0))
+        !myth_habit_text(f, it, now_loop.of, sizeof(now_loop.of)) || moves(f, body, 0) || is_counting(f, loop, it))
         return;
     const TSNode found = find_change(f, body, erases, 0);
     if (!is_null(found))

@@ -105,6 +105,81 @@ static int price_of(int kind)
     return 0;
 }
 
+/* What is left out by the one is done by the other. */
+static int quiet_copied_block_again_same(int kind, int n)
+{
+    int price = 0;
+    if (kind == SMALL || n == 0)
+        price = price_of(SMALL);
+    else if (n == 0)
+        price = price_of(SMALL); /* nothing is small, too */
+    if (kind == LARGE)
+        price += 2;
+    else if (kind == LARGE && n > 9)
+        price += 2;
+    return price;
+}
+
+static int cost_of(int kind, int n)
+{
+    int price = 0;
+    if (kind == LARGE || n == 0)
+        price = price_of(LARGE);
+    else if (n == 0) /* FIRES copied-block/again */
+        price = price_of(SMALL);
+    if (kind == SMALL)
+        price += 2;
+    else if (kind == SMALL) /* FIRES copied-block/again */
+        price += 2;
+    return price;
+}
+
+static int sum_of(const struct box *box)
+{
+    int sum = 0;
+    if (box != NULL && box != NULL) { /* FIRES copied-block/asked-twice */
+        const struct box *in = box->in;
+        sum += in->left + box->right;
+    }
+    return sum;
+}
+
+static int sum_of_both(const struct box *box, const struct box *other)
+{
+    if (box != NULL && box != NULL)      /* FIRES copied-block/operands */
+        return box->left + other->left; /* FIRES missing-null-check/parameter */
+    return 0;
+}
+
+static int length_for(const struct box *box, const char *name)
+{
+    if (box != NULL && box != NULL) /* FIRES copied-block/operands */
+        return box->left + length_of(name);
+    return 0;
+}
+
+/* Where the first says no, the second may not be asked. */
+static int quiet_copied_block_asked_twice(const struct box *box, const struct box *other)
+{
+    if (box && other)
+        return box->left + other->left;
+    return 0;
+}
+
+static int left_of(const struct box *box, int n)
+{
+    if (!box || !box) /* FIRES copied-block/asked-twice */
+        return 0;
+    return box->left + n;
+}
+
+static int lefts_of(const struct box *box, const struct box *other)
+{
+    if (!box || !box) /* FIRES copied-block/operands */
+        return 0;
+    return box->left + other->left; /* FIRES missing-null-check/parameter */
+}
+
 static int quiet_copied_block_again_read(const char *name)
 {
     int kind = kind_of(name);

@@ -105,6 +105,65 @@ int price_of(int kind)
     return 0;
 }
 
+/* What is left out by the one is done by the other. */
+int quiet_copied_block_again_same(int kind, int n)
+{
+    int price = 0;
+    if (kind == SMALL || n == 0)
+        price = price_of(SMALL);
+    else if (n == 0)
+        price = price_of(SMALL); /* nothing is small, too */
+    if (kind == LARGE)
+        price += 2;
+    else if (kind == LARGE && n > 9)
+        price += 2;
+    return price;
+}
+
+int cost_of(int kind, int n)
+{
+    int price = 0;
+    if (kind == LARGE || n == 0)
+        price = price_of(LARGE);
+    else if (n == 0) /* FIRES copied-block/again */
+        price = price_of(SMALL);
+    if (kind == SMALL)
+        price += 2;
+    else if (kind == SMALL) /* FIRES copied-block/again */
+        price += 2;
+    return price;
+}
+
+int sum_of(const std::vector<int> &some, Shop &shop)
+{
+    int sum = 0;
+    if ((!some.empty()) && (!some.empty())) { /* FIRES copied-block/asked-twice */
+        const std::vector<int> &in = shop.prices;
+        sum = shop.price_of(some.back()) + in.back();
+    }
+    return sum;
+}
+
+int sum_of_both(const std::vector<int> &some, const std::vector<int> &more)
+{
+    if (!some.empty() && !some.empty()) /* FIRES copied-block/operands */
+        return some.back() + sum_of_all(more);
+    return 0;
+}
+
+int sum_of_shop(const std::vector<int> &some, Shop &shop)
+{
+    if (some.empty() || some.empty()) /* FIRES copied-block/operands */
+        return 0;
+    return some.back() + shop.front();
+}
+
+/* Each is asked for what is used of it. */
+int quiet_copied_block_asked_twice(const std::vector<int> &some, const std::vector<int> &more)
+{
+    return !some.empty() && !more.empty() ? some.back() + more.back() : 0;
+}
+
 int quiet_copied_block_again(int kind)
 {
     if (kind == SMALL && is_sale())

@@ -49,6 +49,22 @@ func priceOf(kind string) int {
 	return 0
 }
 
+func quiet_copied_block_again_same(kind string, n int) {
+	if kind == "small" || n == 0 {
+		openShop(1)
+	} else if n == 0 {
+		openShop(1)
+	}
+}
+
+func showKind(kind string, n int) {
+	if kind == "small" || n == 0 {
+		openShop(1)
+	} else if n == 0 { // FIRES copied-block/again
+		openShop(n)
+	}
+}
+
 func quiet_copied_block_again(kind string) int {
 	if kind == "small" && isSale() {
 		return 1

@@ -52,6 +52,22 @@ class Contrary {
         return 0;
     }
 
+    static void quiet_copied_block_again_same(int kind, int n) {
+        if (kind == SMALL || n == 0) {
+            openShop(1);
+        } else if (n == 0) {
+            openShop(1);
+        }
+    }
+
+    static void showKind(int kind, int n) {
+        if (kind == SMALL || n == 0) {
+            openShop(1);
+        } else if (n == 0) { // FIRES copied-block/again
+            openShop(n);
+        }
+    }
+
     static int quiet_copied_block_again(int kind) {
         if (kind == SMALL && isSale()) {
             return 1;

@@ -48,6 +48,20 @@ def quiet_copied_block_again_left(shop):
     open_shop(shop)
 
 
+def quiet_copied_block_again_same(kind, n):
+    if kind == 'small' or n == 0:
+        open_shop(kind)
+    elif n == 0:
+        open_shop(kind)
+
+
+def show_kind(kind, n):
+    if kind == 'small' or n == 0:
+        open_shop(kind)
+    elif n == 0:  # FIRES copied-block/again
+        open_shop(n)
+
+
 def quiet_copied_block_again(kind):
     if kind == 'small' and is_sale():
         return 1

@@ -40,6 +40,22 @@ fn price_of(kind: u32) -> u32 {
     }
 }
 
+fn quiet_copied_block_again_same(kind: u32, n: u32) {
+    if kind == SMALL || n == 0 {
+        open_shop(1);
+    } else if n == 0 {
+        open_shop(1);
+    }
+}
+
+fn show_kind(kind: u32, n: u32) {
+    if kind == SMALL || n == 0 {
+        open_shop(1);
+    } else if n == 0 { // FIRES copied-block/again
+        open_shop(n);
+    }
+}
+
 fn quiet_copied_block_again(kind: u32) -> u32 {
     if kind == SMALL && is_sale() {
         1

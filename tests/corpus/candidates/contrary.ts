@@ -88,6 +88,22 @@ function priceOf(kind: any) {
     return 0;
 }
 
+function quiet_copied_block_again_same(kind: any, n: any) {
+    if (kind === 'small' || n === 0) {
+        openShop(kind);
+    } else if (n === 0) {
+        openShop(kind);
+    }
+}
+
+function showKind(kind: any, n: any) {
+    if (kind === 'small' || n === 0) {
+        openShop(kind);
+    } else if (n === 0) { // FIRES copied-block/again
+        openShop(n);
+    }
+}
+
 function quiet_copied_block_again(kind: any) {
     if (kind === 'small' && isSale()) {
         return 1;

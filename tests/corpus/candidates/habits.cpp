@@ -11,6 +11,26 @@ void drop_old(std::map<int, int> &ages)
     }
 }
 
+// A number starts the one loop, and a position the other, which is an iterator whatever it is called.
+void quiet_changed_in_loop_by_key(std::map<unsigned long, int> &ages, std::map<long, int> &rooms, unsigned n)
+{
+    std::map<long, int>::size_type at;
+    for (std::size_t i = n; i > 2; i--)
+        ages.erase(i);
+    for (auto i = 0; i < 9; ++i)
+        rooms.erase(i);
+    for (at = n - 1; at > n / 2; --at)
+        rooms.erase(at);
+    for (uint32_t key = n / 2; key < n; key++)
+        ages.erase(key);
+}
+
+void drop_from(std::map<int, int> &ages, std::map<int, int>::iterator n)
+{
+    for (std::map<int, int>::iterator i = n; i != ages.end(); i++)
+        ages.erase(i); // FIRES changed-in-loop/erased
+}
+
 void repeat(std::vector<int> &days)
 {
     for (int day : days) {

@@ -353,3 +353,189 @@ static int quiet_check_use_race_where_it_failed(const char *from, const char *to
     }
     return 0;
 }
+
+static int quiet_resource_leak_wrapped(struct device *of, int from)
+{
+    int fd = dup(from);
+    of->link = connectFd(fd); /* FIRES missing-null-check/parameter */
+    of->link->flags = 0;      /* FIRES missing-null-check/result-of-any */
+    if (of->n < 80)
+        return -1;
+    return 0;
+}
+
+static struct link *quiet_resource_leak_opened_of(const struct device *of, int from)
+{
+    int fd = dup(from);
+    struct link *link = link_open_fd(of, fd);
+    if (!link)
+        return NULL;
+    show_link(link);
+    return link;
+}
+
+static int lost_read(const struct device *of, int from)
+{
+    int fd = dup(from); /* FIRES resource-leak/handle */
+    char *line = read_line_fd(fd);
+    if (!line)
+        return -1;
+    show_line(line, of->n); /* FIRES missing-null-check/parameter */
+    free(line);
+    return 0;
+}
+
+static int lost_before_link(struct device *of, int from)
+{
+    int fd = dup(from); /* FIRES resource-leak/handle */
+    if (of->n < 80)     /* FIRES missing-null-check/parameter */
+        return -1;
+    of->link = connectFd(fd);
+    of->link->flags = 0; /* FIRES missing-null-check/result-of-any */
+    return 0;
+}
+
+static int lost_behind_lines(int n)
+{
+    FILE *in = fopen("/etc/motd", "r"); /* FIRES resource-leak/file */
+    if (!in)
+        return -1;
+#ifdef SHOWS_LINES
+    show_lines(n);
+#endif
+    show_line(in, n);
+    if (n < 80)
+        return -1;
+    fclose(in);
+    return 0;
+}
+
+static int lost_state(struct device *of, int from)
+{
+    int fd = dup(from); /* FIRES resource-leak/handle */
+    int is_on = is_fd_on(fd);
+    of->n = is_on; /* FIRES missing-null-check/parameter */
+    return 0;
+}
+
+static void quiet_resource_leak_of_program(char **argv)
+{
+    int fd = open("/dev/null", O_RDWR);
+    dup2(fd, STDOUT_FILENO);
+    dup2(fd, 2);
+    execvp(argv[0], argv); /* FIRES missing-null-check/parameter missing-bounds-check/fixed-index */
+    _exit(1);
+}
+
+static void lost_by_parent(char **argv)
+{
+    int fd = open("/dev/null", O_RDWR); /* FIRES resource-leak/file */
+    if (fork() == 0) {
+        dup2(fd, STDOUT_FILENO);
+        execvp(argv[0], argv); /* FIRES missing-null-check/parameter missing-bounds-check/fixed-index */
+        _exit(1);
+    }
+}
+
+static void lost_before_program(char **argv)
+{
+    int fd = open("/dev/null", O_RDWR); /* FIRES resource-leak/file */
+    dup2(fd, 7);
+    execvp(argv[0], argv); /* FIRES missing-null-check/parameter missing-bounds-check/fixed-index */
+}
+
+/* What gets it keeps it: where that fails, it is released. */
+static void quiet_resource_leak_given_away(struct table *t, int n)
+{
+    struct entry *e = calloc(1, 80);
+    if (!e)
+        return;
+    if (n < 80) {
+        n = table_remove_named(t, e);
+        if (n < 0)
+            goto failed;
+        return;
+    }
+    n = table_add(t, e);
+    if (n < 0)
+        goto failed;
+    return;
+failed:
+    free(e);
+}
+
+static void lost_where_well(struct table *t, int n)
+{
+    struct entry *e = calloc(1, 80); /* FIRES resource-leak/held */
+    if (!e)
+        return;
+    if (n < 80) {
+        n = table_count_named(t, e);
+        if (n < 0)
+            goto failed;
+        show_count(n);
+        return;
+    }
+    n = table_add(t, e);
+    if (n < 0)
+        goto failed;
+    return;
+failed:
+    free(e);
+}
+
+static int lost_where_all_goes_well(struct table *t, int n)
+{
+    struct entry *e = calloc(1, 80); /* FIRES resource-leak/held */
+    if (!e)
+        return -1;
+    if (n < 80) {
+        n = table_count_named(t, e);
+        if (n < 0)
+            goto failed;
+        return 0;
+    }
+    n = table_count(t, e);
+    if (n < 0)
+        goto failed;
+    return 0;
+failed:
+    free(e);
+    return -1;
+}
+
+/* ---- memory that a macro asks for ---- */
+
+#define LEAVE_WITHOUT(call)                                                                                            \
+    do {                                                                                                               \
+        if (!(call))                                                                                                   \
+            return -1;                                                                                                 \
+    } while (0)
+#define STOP_WITHOUT(call)                                                                                             \
+    do {                                                                                                               \
+        if (!(call))                                                                                                   \
+            out_of_memory(#call);                                                                                      \
+    } while (0)
+
+static void quiet_resource_leak_replaced(struct table *t, size_t n)
+{
+    STOP_WITHOUT(t->text = realloc(t->text, n)); /* FIRES missing-null-check/parameter */
+    ASSERT_THERE(t->text = realloc(t->text, n));
+    room_or_die((t->text = realloc(t->text, n)));
+}
+
+static int lose_text(struct table *t, size_t n)
+{
+    LEAVE_WITHOUT(t->text = realloc(t->text, n)); /* FIRES missing-null-check/parameter resource-leak/replaced */
+    return 0;
+}
+
+static void lose_checked_text(char **to, size_t n)
+{
+    CHECK_ROOM(9, *to = realloc(*to, n)); /* FIRES missing-null-check/parameter resource-leak/replaced-checked */
+}
+
+static void lose_kept_text(struct table *t, size_t n)
+{
+    keep_room(t->text = realloc(t->text, n)); /* FIRES missing-null-check/parameter resource-leak/replaced */
+}

@@ -118,6 +118,12 @@ static void paths_name_files(void **state)
     assert_string_equal(files_of("src --include '**/zip.c'"), "src/third_party/zip/zip.c");
     assert_string_equal(files_of("src/third_party/zip/zip.c top.c"), "src/third_party/zip/zip.c top.c");
     shell("rm -r $D/r/src/third_party");
+    assert_int_equal(shell("mkdir $D/r/src/sqlite && cp $D/r/top.c $D/r/src/sqlite/sqlite3.c && "
+                           "cp $D/r/top.c $D/r/src/sqlite/shell.c && cp $D/r/top.c $D/r/src/shell.c"),
+                     0);
+    assert_string_equal(files_of("src"), "src/deep/short.py src/long.c src/shell.c");
+    assert_non_null(strstr(r.err, "2 copied from other projects"));
+    shell("rm -r $D/r/src/sqlite $D/r/src/shell.c");
 }
 
 static void nothing_to_inspect_is_said(void **state)

@@ -1,0 +1,111 @@
+// leaks.cpp - what objects close by themselves, and what they do not. Marks as in examples.c.
+#include <cstdio>
+#include <cstdlib>
+
+class Closer {
+public:
+    explicit Closer(FILE *of) : file(of) {}
+    Closer(const char *path);
+    ~Closer()
+    {
+        if (file)
+            std::fclose(file);
+    }
+    FILE *open(const char *how);
+
+private:
+    FILE *file;
+};
+
+class Counter {
+public:
+    ~Counter() { total += n; }
+    FILE *open(const char *how);
+};
+
+Closer::Closer(const char *path) : file(std::fopen(path, "r")) {}
+
+int quiet_resource_leak_of_object(const char *path, int n)
+{
+    Closer closer(path);
+    FILE *in = closer.open("r");
+    if (n < 80)
+        return -1;
+    return read_line(in, n);
+}
+
+int quiet_resource_leak_of_another(Closer &closer, Closer *other, int n)
+{
+    FILE *in = closer.open("r");
+    FILE *out = other->open("w"); /* FIRES missing-null-check/parameter */
+    if (n < 80)
+        return -1;
+    std::fputs("none", out); /* FIRES missing-null-check/argument */
+    return read_line(in, n);
+}
+
+int quiet_resource_leak_of_guard(int n)
+{
+    FILE *in = std::fopen("/etc/motd", "r"); /* FIRES unchecked-return/not-tested */
+    Closer closer(in);
+    if (n < 80)
+        return -1;
+    return read_line(in, n);
+}
+
+int quiet_resource_leak_of_closer(int n)
+{
+    Closer in = std::fopen("/etc/motd", "r"); /* FIRES unchecked-return/not-tested */
+    if (n < 80)
+        return -1;
+    return read_line(in.get(), n);
+}
+
+int lost_pointer(int n)
+{
+    Closer *closer = make_closer(n); /* FIRES resource-leak/memory */
+    if (n < 80)
+        return -1;
+    delete closer;
+    return 0;
+}
+
+int lost_by_counter(int n)
+{
+    Counter counter;
+    FILE *in = counter.open("r"); /* FIRES resource-leak/file */
+    if (n < 80)
+        return -1;
+    read_line(in, n);
+    return 0;
+}
+
+int lost_for_no_object(int n)
+{
+    FILE *in = std::fopen("/etc/motd", "r"); /* FIRES resource-leak/file unchecked-return/not-tested */
+    show_line(in, n);
+    if (n < 80)
+        return -1;
+    return 0;
+}
+
+int lost_before_guard(int n)
+{
+    FILE *in = std::fopen("/etc/motd", "r"); /* FIRES resource-leak/handle */
+    if (!in)
+        return -1;
+    if (n < 80)
+        return -1;
+    Closer closer(in);
+    return 0;
+}
+
+void quiet_resource_leak_replaced(Table *t, size_t n)
+{
+    ASSERT_THERE(t->text = (char *)std::realloc(t->text, n)); /* FIRES missing-null-check/parameter */
+}
+
+void lose_checked_text(Table &t, size_t n)
+{
+    CHECK_ROOM(t.text = (char *)std::realloc(t.text, n)); /* FIRES resource-leak/replaced-checked */
+}

@@ -1,0 +1,27 @@
+/* policy.cpp - a file that takes memory in many places and asks in none of them if it is there. Marks as in examples.c. */
+#include <stdlib.h>
+#include <string.h>
+
+/* What never fails is none of the memory that a file may ask for. */
+static char *quiet_missing_null_check(size_t n)
+{
+    char *text = xmalloc(n);
+    if (!text)
+        return NULL;
+    return fill_text(text);
+}
+
+static struct shop *make_shop(struct shop *of)
+{
+    struct shop *shop = malloc(80); /* FIRES unchecked-return/not-tested */
+    shop->n = 1;                    /* FIRES missing-null-check/allocated-unasked */
+    of->price = pool_alloc(80);
+    return shop;
+}
+
+static void copy_shop(struct list *to)
+{
+    struct shop *shop = calloc(1, 80); /* FIRES unchecked-return/not-tested */
+    shop->n = 2;                       /* FIRES missing-null-check/allocated-unasked */
+    list_add(to, shop);                /* FIRES unchecked-return/dropped */
+}
