@@ -216,3 +216,21 @@ static int quiet_division_by_zero_branch(int whole, int n)
         return 0;
     return whole / n;
 }
+
+static int fee_of(int kind)
+{
+    if (kind == SMALL || kind == LARGE)
+        return 1;
+    else if (kind == LARGE) /* FIRES copied-block/again-part */
+        return 2;
+    return 0;
+}
+
+static int quiet_copied_block_again_half(int kind)
+{
+    if (kind == SMALL && is_sale())
+        return 1;
+    else if (kind == SMALL || kind == LARGE)
+        return 2;
+    return 0;
+}

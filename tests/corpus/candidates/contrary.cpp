@@ -203,3 +203,21 @@ int quiet_division_by_zero_branch(int whole, int n)
         return 0;
     return whole / n;
 }
+
+int fee_of(int kind)
+{
+    if (kind == SMALL || kind == LARGE)
+        return 1;
+    else if (kind == LARGE) /* FIRES copied-block/again-part */
+        return 2;
+    return 0;
+}
+
+int quiet_copied_block_again_half(int kind)
+{
+    if (kind == SMALL && is_sale())
+        return 1;
+    else if (kind == SMALL || kind == LARGE)
+        return 2;
+    return 0;
+}

@@ -128,4 +128,22 @@ class Contrary {
         }
         return whole / n;
     }
+
+    static int feeOf(int kind) {
+        if (kind == SMALL || kind == LARGE) {
+            return 1;
+        } else if (kind == LARGE) { // FIRES copied-block/again-part
+            return 2;
+        }
+        return 0;
+    }
+
+    static int quiet_copied_block_again_half(int kind) {
+        if (kind == SMALL && isSale()) {
+            return 1;
+        } else if (kind == SMALL || kind == LARGE) {
+            return 2;
+        }
+        return 0;
+    }
 }

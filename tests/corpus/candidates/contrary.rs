@@ -92,3 +92,23 @@ fn quiet_division_by_zero_branch(whole: u32, n: u32) -> u32 {
     }
     whole / n
 }
+
+fn fee_of(kind: u32) -> u32 {
+    if kind == SMALL || kind == LARGE {
+        1
+    } else if kind == LARGE { // FIRES copied-block/again-part
+        2
+    } else {
+        0
+    }
+}
+
+fn quiet_copied_block_again_half(kind: u32) -> u32 {
+    if kind == SMALL && is_sale() {
+        1
+    } else if kind == SMALL || kind == LARGE {
+        2
+    } else {
+        0
+    }
+}

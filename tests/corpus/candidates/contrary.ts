@@ -152,3 +152,21 @@ function setState(state: any) {
 function quiet_wrong_operator_comparison(state: any) {
     return state === 'open';
 }
+
+function feeOf(kind: any) {
+    if (kind === 'small' || kind === 'large') {
+        return 1;
+    } else if (kind === 'large') { // FIRES copied-block/again-part
+        return 2;
+    }
+    return 0;
+}
+
+function quiet_copied_block_again_half(kind: any) {
+    if (kind === 'small' && isSale()) {
+        return 1;
+    } else if (kind === 'small' || kind === 'large') {
+        return 2;
+    }
+    return 0;
+}
