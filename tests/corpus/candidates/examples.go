@@ -1115,3 +1115,35 @@ func quiet_weak_hash_scheme(scheme string, password string) [16]byte {
 	}
 	return [16]byte{}
 }
+
+// ---- and what only looks so ----
+
+func noteOf(text string) string {
+	var note Note
+	_ = json.Unmarshal([]byte(text), &note) // FIRES error-swallowed/blank-write
+	return note.Text
+}
+
+func loadThrice(first, second string) error {
+	err := loadPlugin(first) // FIRES unchecked-return/overwritten
+	if second != "" {
+		err = loadPlugin(second)
+		if err != nil {
+			return err
+		}
+	}
+	err = loadPlugin("last")
+	return err
+}
+
+func accountOf(password string) Account {
+	if len(password) == 0 {
+		return Account{Name: "owner", Password: "opensesame"} // FIRES hardcoded-secret/plain-member
+	}
+	return Account{Name: "owner", Password: password}
+}
+
+func keepSalted(user *User, password string, salt string) {
+	hashed := fmt.Sprintf("%x", md5.Sum([]byte(password+salt))) // FIRES weak-hash/password
+	user.Keep(hashed) // FIRES missing-null-check/parameter
+}
