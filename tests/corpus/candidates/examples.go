@@ -1147,3 +1147,17 @@ func keepSalted(user *User, password string, salt string) {
 	hashed := fmt.Sprintf("%x", md5.Sum([]byte(password+salt))) // FIRES weak-hash/password
 	user.Keep(hashed) // FIRES missing-null-check/parameter
 }
+
+func orderGiven(b Builder, isPlain bool, column string) Builder {
+	order := column
+	if isPlain {
+		order = "made"
+	}
+	return b.OrderBy(order + " DESC") // FIRES sql-injection/clause
+}
+
+func keepOld(user User, isOld bool, password string) {
+	if isOld {
+		user.Keep(md5.Sum([]byte(password))) // FIRES weak-hash/password
+	}
+}
