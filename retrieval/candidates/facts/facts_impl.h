@@ -213,6 +213,14 @@ int myth_fact_safe_loader(myth_facts *k, uint32_t e);
 int myth_fact_for_server(myth_facts *k, uint32_t e);
 int myth_fact_used_before(myth_facts *k, uint32_t e);
 
+int myth_fact_own_parts(myth_facts *k, uint32_t e);
+int myth_fact_unfailing(myth_facts *k, uint32_t e);
+int myth_fact_parted(myth_facts *k, uint32_t e);
+int myth_fact_own_values(myth_facts *k, uint32_t e);
+int myth_fact_seen(myth_facts *k, uint32_t e);
+int myth_fact_when_none(myth_facts *k, uint32_t e);
+int myth_fact_scheme(myth_facts *k, uint32_t e);
+
 int myth_fact_in_tests(myth_facts *k, uint32_t e);
 int myth_fact_chosen(myth_facts *k, uint32_t e);
 int myth_fact_rechecked(myth_facts *k, uint32_t e);

@@ -350,8 +350,8 @@ myth_checked myth_facts_checked(const myth_flow *f, uint32_t d, uint32_t *line)
         }
         if (!myth_flow_reaches(f, d,
                                i)) { /* the other branch, or what a function inside leaves in a result of this one */
-            if (x->kind == MYTH_EVENT_RETURN && x->path == path && myth_facts_nested(f, f->event[d].scope) &&
-                !myth_facts_nested(f, x->scope))
+            if (x->path == path && myth_facts_nested(f, f->event[d].scope) && !myth_facts_nested(f, x->scope) &&
+                (x->kind == MYTH_EVENT_RETURN || is_returned(f, x)))
                 return MYTH_CHECKED_RETURNED;
             continue;
         }
@@ -382,6 +382,97 @@ myth_checked myth_facts_checked(const myth_flow *f, uint32_t d, uint32_t *line)
     }
     const myth_checked is = checked_next_time(f, d, line);
     return is == MYTH_CHECKED_IGNORED ? ignored_but(logged, line) : is;
+}
+
+/* ---- errors that are seen all the same ---- */
+
+enum { SEEN_NO, SEEN_DEFERRED, SEEN_OTHER, SEEN_WAY };
+
+/* Goes to the next event behind i that is about the path and that definition d comes to; UINT32_MAX = there is none. */
+static uint32_t next_about(const myth_flow *f, uint32_t d, uint32_t i, uint32_t path)
+{
+    for (i++; i < f->n_event && i < d + MYTH_FACTS_NEAR; i++)
+        if (f->event[i].path == path && myth_flow_reaches(f, d, i))
+            return i;
+    return UINT32_MAX;
+}
+
+/* Whether a function inside, whose scope is given, is put off where it stands: defer func() ... */
+static bool is_put_off(const myth_flow *f, uint32_t nested)
+{
+    static const char word[] = "defer";
+    uint32_t from = nested ? f->scope[nested].off : f->off;
+    const uint32_t end = from;
+    while (from > f->off && f->text[from - 1] != '\n')
+        from--;
+    while (from < end && (f->text[from] == ' ' || f->text[from] == '\t'))
+        from++;
+    return end - from >= sizeof(word) && memcmp(f->text + from, word, sizeof(word) - 1) == 0;
+}
+
+/* Whether a function that is put off before, defer func() { log(err) }(), reads what definition d sets last. */
+static bool is_read_when_put_off(const myth_flow *f, uint32_t d)
+{
+    const myth_event *def = &f->event[d];
+    bool is_read = false;
+    for (uint32_t i = 0; i < d && !is_read; i++) {
+        const myth_event *x = &f->event[i];
+        is_read = x->path == def->path && x->kind != MYTH_EVENT_DEFINE && is_put_off(f, myth_facts_nested(f, x->scope));
+    }
+    for (uint32_t i = d; is_read && (i = next_about(f, d, i, def->path)) != UINT32_MAX;)
+        if (f->event[i].kind == MYTH_EVENT_DEFINE && myth_flow_is_inside(f, def->scope, f->event[i].scope))
+            return false;
+    return is_read;
+}
+
+/* Go: whether another result of the same call is asked for nil first: info, err = os.Lstat(p); if info != nil */
+static bool is_asked_by_other(const myth_flow *f, uint32_t d)
+{
+    const myth_event *def = &f->event[d];
+    for (uint32_t j = d > 4 ? d - 4 : 0; j < f->n_event && j < d + 4; j++) {
+        const myth_event *o = &f->event[j];
+        if (j == d || o->kind != MYTH_EVENT_DEFINE || !o->path ||
+            !ts_node_eq(ts_node_parent(o->node), ts_node_parent(def->node)))
+            continue;
+        uint32_t next = next_about(f, j, j, o->path);
+        if (next != UINT32_MAX && f->event[next].kind == MYTH_EVENT_USE && f->event[next].test)
+            next = next_about(f, j, next, o->path); /* what the condition reads stands before it */
+        if (next != UINT32_MAX && f->event[next].kind == MYTH_EVENT_TEST &&
+            (f->event[next].how == MYTH_TEST_NULL || f->event[next].how == MYTH_TEST_NOT_NULL))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the definitions that replace d stand in branches, and behind one of these the path is looked at. */
+static bool is_seen_around(const myth_flow *f, uint32_t d)
+{
+    const myth_event *def = &f->event[d];
+    uint32_t replaced = UINT32_MAX;
+    for (uint32_t i = d; (i = next_about(f, d, i, def->path)) != UINT32_MAX;) {
+        const myth_event *x = &f->event[i];
+        const bool is_definition = x->kind == MYTH_EVENT_DEFINE;
+        if (is_definition && myth_flow_is_inside(f, def->scope, x->scope))
+            return false;
+        if (is_definition && replaced == UINT32_MAX)
+            replaced = x->scope;
+        else if (!is_definition && replaced != UINT32_MAX && replaced != x->scope &&
+                 myth_flow_is_inside(f, replaced, x->scope))
+            return true;
+    }
+    return false;
+}
+
+int myth_fact_seen(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    if (f->event[e].kind != MYTH_EVENT_DEFINE || !f->event[e].path)
+        return SEEN_NO;
+    if (is_read_when_put_off(f, e))
+        return SEEN_DEFERRED;
+    if (is_asked_by_other(f, e))
+        return SEEN_OTHER;
+    return is_seen_around(f, e) ? SEEN_WAY : SEEN_NO;
 }
 
 int myth_fact_last(myth_facts *k, uint32_t e)

@@ -351,6 +351,27 @@ static bool is_entry_c(const myth_facts *k, uint32_t e, uint32_t index)
     return false;
 }
 
+/* Whether the file fetches from a fixed address at which a project publishes its releases: an updater, which runs what
+ * it fetched anyway. */
+static bool is_of_release(const myth_flow *f)
+{
+    static const char *const at[] = {"\"https://", "'https://"};
+    const span all = span_of(f, 0, f->n_text);
+    for (size_t i = 0; i < N_OF(at); i++) {
+        const uint32_t n = (uint32_t)strlen(at[i]);
+        for (uint32_t from = 0; from + n < all.n; from++) {
+            const char *p = memchr(all.p + from, at[i][0], all.n - n - from);
+            if (!p)
+                break;
+            from = (uint32_t)(p - all.p);
+            const char *end = memchr(p + 1, at[i][0], all.n - from - 1);
+            if (end && memcmp(p, at[i], n) == 0 && has_text((span){p, (uint32_t)(end - p)}, "/releases"))
+                return true;
+        }
+    }
+    return false;
+}
+
 int myth_fact_entry(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
@@ -375,7 +396,7 @@ int myth_fact_entry(myth_facts *k, uint32_t e)
             return 1;
         const char *text = is_c ? "" : behind_argument(k, e, i);
         if (is_entry_go(f, text) || is_entry_java(f, text) || (i > 0 && is_entry_python(f, text)))
-            return !calls_check(f);
+            return calls_check(f) ? 0 : is_of_release(f) ? 2 : 1;
     }
     return 0;
 }

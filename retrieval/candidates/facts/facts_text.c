@@ -57,6 +57,100 @@ int myth_fact_secret(myth_facts *k, uint32_t e)
     return n_letter > 2 && n_digit > 1 ? SECRET_SURE : SECRET_YES;
 }
 
+/* ---- where a secret is used ---- */
+
+/* The source of the condition or the label that a scope depends on, without blanks. */
+static void put_condition(const myth_flow *f, uint32_t scope, char dst[MYTH_SPAN_TEXT])
+{
+    const myth_scope *s = &f->scope[scope];
+    span text = {"", 0};
+    if (s->kind == MYTH_SCOPE_THEN && s->test)
+        text = span_of(f, f->test[s->test - 1].off, f->test[s->test - 1].end);
+    else if (s->kind == MYTH_SCOPE_CASE) {
+        text = span_of(f, s->off, s->end);
+        for (uint32_t i = 0; i < text.n; i++)
+            if (text.p[i] == ':' || text.p[i] == '\n')
+                text.n = i;
+    }
+    put_tight(dst, text);
+}
+
+/* if (len(users) == 0), but not if (password.empty()) */
+int myth_fact_when_none(myth_facts *k, uint32_t e)
+{
+    static const char *const none[] = {"==0",      ".isEmpty()", ".IsEmpty()", ".is_empty()",
+                                       ".empty()", "NotFound",   "ErrNoRows",  "DoesNotExist"};
+    static const char *const secret[] = {"ass", "pwd", "Pwd", "ecret", "key", "Key"};
+    const myth_flow *f = k->flow;
+    char text[MYTH_SPAN_TEXT];
+    for (uint32_t s = myth_facts_event(k, e)->scope; s; s = f->scope[s].parent) {
+        put_condition(f, s, text);
+        if (myth_flow_has_one_of(text, none, N_OF(none)) && !myth_flow_has_one_of(text, secret, N_OF(secret)))
+            return 1;
+    }
+    return 0;
+}
+
+enum { SCHEME_NO, SCHEME_NAMED, SCHEME_ANSWER };
+
+/* The variable that the line of a call is about: t of t := hash(x). Its length; 0 = there is none. */
+static uint32_t line_keeps(const myth_flow *f, uint32_t off, char word[MYTH_SPAN_WORD])
+{
+    static const char *const declares[] = {"const", "let", "var", "String", "final"};
+    uint32_t from = off, n;
+    while (from > f->off && f->text[from - 1] != '\n')
+        from--;
+    const span line = span_of(f, from, off);
+    for (uint32_t i = 0; i < line.n; i += n ? n : 1) {
+        n = word_at(line, i, word);
+        if (n == 0 || myth_flow_is_one_of(word, declares, N_OF(declares)))
+            continue;
+        for (i += n; i < line.n && strchr(" :", line.p[i]);)
+            i++;
+        return i + 1 < line.n && line.p[i] == '=' && line.p[i + 1] != '=' ? n : 0;
+    }
+    return 0;
+}
+
+/* Whether a text compares the variable with what somebody sent: t == token, token.equals(t). */
+static bool compares_with_sent(span s, const char *name)
+{
+    static const char *const sent[] = {"token", "Token", "response", "Response", "digest", "answer", "challenge"};
+    static const char *const how[] = {"==", ".equals("};
+    for (uint32_t i = 0; i < s.n; i++) {
+        uint32_t end = i;
+        while (end < s.n && s.p[end] != '\n')
+            end++;
+        const span line = {s.p + i, end - i};
+        i = end;
+        if (has_word(line, name) && has_one(line, how, N_OF(how)) && has_one(line, sent, N_OF(sent)))
+            return true;
+    }
+    return false;
+}
+
+int myth_fact_scheme(myth_facts *k, uint32_t e)
+{
+    static const char *const digest[] = {"\"MD5", "'MD5", "\"md5",  "'md5",  "\"SHA",  "'SHA",
+                                         "\"sha", "'sha", "\"{MD5", "'{MD5", "\"{SHA", "'{SHA"};
+    static const char *const salt[] = {"salt", "Salt", "nonce", "Nonce", "challenge", "Challenge"};
+    const myth_flow *f = k->flow;
+    const myth_event *at = myth_facts_event(k, e);
+    char text[MYTH_SPAN_TEXT], word[MYTH_SPAN_WORD];
+    for (uint32_t s = at->scope; s; s = f->scope[s].parent) {
+        put_condition(f, s, text);
+        if (myth_flow_has_one_of(text, digest, N_OF(digest)))
+            return SCHEME_NAMED;
+    }
+    uint32_t end = at->end;
+    while (end < f->end && end < f->n_text && f->text[end] != '\n')
+        end++;
+    return line_keeps(f, at->off, word) && has_one(span_of(f, at->off, end), salt, N_OF(salt)) &&
+                   compares_with_sent(span_of(f, end, f->end), word)
+             ? SCHEME_ANSWER
+             : SCHEME_NO;
+}
+
 static void put_source(const myth_flow *f, uint32_t off, uint32_t end, char *dst, size_t cap)
 {
     size_t n = 0;

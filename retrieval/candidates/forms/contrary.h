@@ -31,6 +31,7 @@ typedef enum {
     MYTH_CONTRARY_LITERAL,      /* c ? 1 : 1 */
     MYTH_CONTRARY_CHAIN,        /* a && b && a */
     MYTH_CONTRARY_TWICE,        /* if (a && a), where nothing else needs a condition: C, C++ */
+    MYTH_CONTRARY_AGAIN_PART,   /* if (a || b) ... else if (a) */
 } myth_contrary;
 
 typedef enum { MYTH_CHAIN_NONE, MYTH_CHAIN_AND, MYTH_CHAIN_OR, MYTH_CHAIN_BIT_AND, MYTH_CHAIN_BIT_OR } myth_chain;

@@ -170,7 +170,8 @@ void myth_contrary_if(myth_flow *f, TSNode node, const myth_around *around)
                 has_directive(f, ts_node_end_byte(a), ts_node_start_byte(b)) || is_changed_between(f, &p, i, j) ||
                 only_leaves(f, branch.node[j]) || is_taken_instead(f, &p, &branch, i, j))
                 continue;
-            myth_contrary_put(f, MYTH_CONTRARY_AGAIN, b, b, myth_code_line(a));
+            const bool is_part = has_part(f, a, MYTH_CHAIN_OR, b) && !myth_code_is_same(f, a, b);
+            myth_contrary_put(f, is_part ? MYTH_CONTRARY_AGAIN_PART : MYTH_CONTRARY_AGAIN, b, b, myth_code_line(a));
             i = j;
         }
     if (p.n == 1 && !is_null(last) && !is_null(then)) {
@@ -212,7 +213,8 @@ void myth_contrary_assignment(myth_flow *f, TSNode node)
 {
     const TSNode a = child_of(f, node, MYTH_SLOT_LEFT), b = child_of(f, node, MYTH_SLOT_RIGHT);
     const TSNode op = child_of(f, node, MYTH_SLOT_OPERATOR);
-    if (is_null(a) || is_null(b) || (!is_null(op) && !myth_flow_text_is(f, op, "=")) || !myth_code_is_same(f, a, b))
+    if (is_null(a) || is_null(b) || ts_node_has_error(node) || (!is_null(op) && !myth_flow_text_is(f, op, "=")) ||
+        !myth_code_is_same(f, a, b))
         return;
     const TSNode up = ts_node_parent(node);
     const bool is_statement = strcmp(ts_node_type(node), "assignment_statement") == 0 ||

@@ -149,6 +149,22 @@ static bool is_error_test(const myth_flow *f, TSNode statement)
     return is_named(f, cond, "err != nil") && is_null(field_of(statement, "initializer"));
 }
 
+/* Whether a way out is taken where nothing was opened: if rc == nil, if not file. */
+static bool is_where_gone(const myth_flow *f, TSNode statement, const char *name)
+{
+    static const char *const form[] = {"%s==nil", "not%s", "%sisNone", "%s==None"};
+    const TSNode cond = child_of(f, statement, MYTH_SLOT_CONDITION);
+    char text[MYTH_HABIT_TEXT], want[MYTH_HABIT_TEXT + 16];
+    if (is_null(cond) || !myth_habit_text(f, cond, text, sizeof(text)))
+        return false;
+    for (size_t i = 0; i < sizeof(form) / sizeof(*form); i++) {
+        snprintf(want, sizeof(want), form[i], name);
+        if (strcmp(text, want) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void lost(myth_flow *f, TSNode block)
 {
     char name[MYTH_HABIT_TEXT], text[MYTH_HABIT_TEXT], closing[MYTH_HABIT_TEXT + 16];
@@ -167,7 +183,8 @@ static void lost(myth_flow *f, TSNode block)
                 found = (TSNode){0};
                 break;
             }
-            if (is_null(way) || !is_null(found) || (j == i + 1 && myth_habit_is_go() && is_error_test(f, now)))
+            if (is_null(way) || !is_null(found) || is_where_gone(f, now, name) ||
+                (j == i + 1 && myth_habit_is_go() && is_error_test(f, now)))
                 continue;
             const TSNode last = last_of(f, way);
             if (myth_habit_has_word(f, last, name) || (myth_habit_is_go() && returns_well(f, last)) ||

@@ -125,7 +125,7 @@ int cost_of(int kind, int n)
     int price = 0;
     if (kind == LARGE || n == 0)
         price = price_of(LARGE);
-    else if (n == 0) /* FIRES copied-block/again */
+    else if (n == 0) /* FIRES copied-block/again-part */
         price = price_of(SMALL);
     if (kind == SMALL)
         price += 2;
@@ -261,4 +261,22 @@ int quiet_division_by_zero_branch(int whole, int n)
     if (n == 0)
         return 0;
     return whole / n;
+}
+
+int fee_of(int kind)
+{
+    if (kind == SMALL || kind == LARGE)
+        return 1;
+    else if (kind == LARGE) /* FIRES copied-block/again-part */
+        return 2;
+    return 0;
+}
+
+int quiet_copied_block_again_half(int kind)
+{
+    if (kind == SMALL && is_sale())
+        return 1;
+    else if (kind == SMALL || kind == LARGE)
+        return 2;
+    return 0;
 }

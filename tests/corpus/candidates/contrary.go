@@ -60,7 +60,7 @@ func quiet_copied_block_again_same(kind string, n int) {
 func showKind(kind string, n int) {
 	if kind == "small" || n == 0 {
 		openShop(1)
-	} else if n == 0 { // FIRES copied-block/again
+	} else if n == 0 { // FIRES copied-block/again-part
 		openShop(n)
 	}
 }
@@ -121,4 +121,28 @@ func quiet_division_by_zero_branch(whole int, n int) int {
 		return 0
 	}
 	return whole / n
+}
+
+func feeOf(kind string) int {
+	if kind == "small" || kind == "large" {
+		return 1
+	} else if kind == "large" { // FIRES copied-block/again-part
+		return 2
+	}
+	return 0
+}
+
+func quiet_copied_block_again_half(kind string) int {
+	if kind == "small" && isSale() {
+		return 1
+	} else if kind == "small" || kind == "large" {
+		return 2
+	}
+	return 0
+}
+
+// An assignment that could not be read as one is none: new of a value is younger than the grammar.
+func quiet_copied_block_itself_new(box *Box) {
+	box.made = new(time.Now())
+	box.seen = box.made // FIRES missing-null-check/parameter
 }

@@ -63,7 +63,7 @@ class Contrary {
     static void showKind(int kind, int n) {
         if (kind == SMALL || n == 0) {
             openShop(1);
-        } else if (n == 0) { // FIRES copied-block/again
+        } else if (n == 0) { // FIRES copied-block/again-part
             openShop(n);
         }
     }
@@ -143,5 +143,23 @@ class Contrary {
             return 0;
         }
         return whole / n;
+    }
+
+    static int feeOf(int kind) {
+        if (kind == SMALL || kind == LARGE) {
+            return 1;
+        } else if (kind == LARGE) { // FIRES copied-block/again-part
+            return 2;
+        }
+        return 0;
+    }
+
+    static int quiet_copied_block_again_half(int kind) {
+        if (kind == SMALL && isSale()) {
+            return 1;
+        } else if (kind == SMALL || kind == LARGE) {
+            return 2;
+        }
+        return 0;
     }
 }

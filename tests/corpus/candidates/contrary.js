@@ -99,7 +99,7 @@ function quiet_copied_block_again_same(kind, n) {
 function showKind(kind, n) {
     if (kind === 'small' || n === 0) {
         openShop(kind);
-    } else if (n === 0) { // FIRES copied-block/again
+    } else if (n === 0) { // FIRES copied-block/again-part
         openShop(n);
     }
 }
@@ -164,4 +164,22 @@ function setState(state) {
 
 function quiet_wrong_operator_comparison(state) {
     return state === 'open';
+}
+
+function feeOf(kind) {
+    if (kind === 'small' || kind === 'large') {
+        return 1;
+    } else if (kind === 'large') { // FIRES copied-block/again-part
+        return 2;
+    }
+    return 0;
+}
+
+function quiet_copied_block_again_half(kind) {
+    if (kind === 'small' && isSale()) {
+        return 1;
+    } else if (kind === 'small' || kind === 'large') {
+        return 2;
+    }
+    return 0;
 }

@@ -58,7 +58,7 @@ def quiet_copied_block_again_same(kind, n):
 def show_kind(kind, n):
     if kind == 'small' or n == 0:
         open_shop(kind)
-    elif n == 0:  # FIRES copied-block/again
+    elif n == 0:  # FIRES copied-block/again-part
         open_shop(n)
 
 
@@ -103,3 +103,19 @@ def is_open(state):
 
 def quiet_wrong_operator_identity(state):
     return state is None or state == 'open'
+
+
+def fee_of(kind):
+    if kind == 'small' or kind == 'large':
+        return 1
+    elif kind == 'large':  # FIRES copied-block/again-part
+        return 2
+    return 0
+
+
+def quiet_copied_block_again_half(kind):
+    if kind == 'small' and is_sale():
+        return 1
+    elif kind == 'small' or kind == 'large':
+        return 2
+    return 0

@@ -51,7 +51,7 @@ fn quiet_copied_block_again_same(kind: u32, n: u32) {
 fn show_kind(kind: u32, n: u32) {
     if kind == SMALL || n == 0 {
         open_shop(1);
-    } else if n == 0 { // FIRES copied-block/again
+    } else if n == 0 { // FIRES copied-block/again-part
         open_shop(n);
     }
 }
@@ -107,4 +107,24 @@ fn quiet_division_by_zero_branch(whole: u32, n: u32) -> u32 {
         return 0;
     }
     whole / n
+}
+
+fn fee_of(kind: u32) -> u32 {
+    if kind == SMALL || kind == LARGE {
+        1
+    } else if kind == LARGE { // FIRES copied-block/again-part
+        2
+    } else {
+        0
+    }
+}
+
+fn quiet_copied_block_again_half(kind: u32) -> u32 {
+    if kind == SMALL && is_sale() {
+        1
+    } else if kind == SMALL || kind == LARGE {
+        2
+    } else {
+        0
+    }
 }

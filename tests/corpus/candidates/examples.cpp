@@ -1779,3 +1779,22 @@ void serve(int socket)
 {
     ::listen(socket, 16); // FIRES unchecked-return/not-started
 }
+
+/* ---- passwords that are there for a while ---- */
+
+static struct account first_account(int n_account)
+{
+    if (n_account == 0)
+        return (struct account){
+            .name = "owner",
+            .password = "opensesame", /* FIRES hardcoded-secret/first-member */
+        };
+    return all_accounts[0];
+}
+
+static struct account quiet_hardcoded_secret_asked(int n_account, const char *password)
+{
+    if (n_account == 0)
+        return (struct account){.name = "owner", .password = password};
+    return all_accounts[0];
+}

@@ -916,3 +916,278 @@ func (m *marks) nameOf(text string) string {
 	}
 	return m.list[at] // FIRES missing-bounds-check/index-input missing-null-check/chain
 }
+
+// ---- what the program makes itself ----
+
+type store struct {
+	tableName string
+}
+
+var orders = map[string]string{"name": "name", "age": "born DESC"}
+
+func (s *store) quiet_sql_injection_table(db *sql.DB, b Builder) (*sql.Rows, error) {
+	b.Where("id not in (select id from " + s.tableName + ")")
+	return db.Query("SELECT id FROM " + s.tableName) // FIRES missing-null-check/parameter
+}
+
+func (s *store) shelfOf(b Builder, name string) Builder {
+	return b.Where(s.tableName + ".name = '" + name + "'") // FIRES sql-injection/clause
+}
+
+func quiet_sql_injection_order(b Builder, isDown bool) Builder {
+	var order string
+	if isDown {
+		order = " DESC"
+	}
+	return b.OrderBy("made" + order + ", name" + order + ", age" + order + ", id" + order + ", size" + order)
+}
+
+func orderOf(b Builder, isDown bool, column string) Builder {
+	order := "made"
+	if isDown {
+		order = column
+	}
+	return b.OrderBy(order + " DESC") // FIRES sql-injection/clause
+}
+
+func quiet_sql_injection_listed(b Builder, key string) Builder {
+	return b.OrderBy(orders[key] + " DESC")
+}
+
+func orderByAll(b Builder, keys []string) {
+	for _, key := range keys {
+		b.OrderBy(key + " DESC") // FIRES sql-injection/clause
+	}
+}
+
+func quiet_sql_injection_inner(b Builder, inner Builder) (Builder, error) {
+	text, values, err := inner.ToSql()
+	if err != nil {
+		return b, err
+	}
+	return b.Where("pid in ("+text+")", values...), nil
+}
+
+func whereColumn(b Builder, key string, value string) Builder {
+	return b.Where(key+" = ? and owner = 1", value) // FIRES sql-injection/clause-column
+}
+
+func whereListed(b Builder, ids []string) Builder {
+	clause := "id IN ('" + strings.Join(ids, "','") + "')"
+	return b.Where(clause) // FIRES sql-injection/clause-list
+}
+
+func quiet_error_swallowed_fixed(key string) *http.Request {
+	request, _ := http.NewRequest(http.MethodGet, "https://example.org/"+url.PathEscape(key), nil)
+	return request
+}
+
+func fetchKey(key string) *http.Request {
+	request, _ := http.NewRequest(http.MethodGet, "https://example.org/"+key, nil) // FIRES error-swallowed/blank-used
+	return request
+}
+
+func requestOf(address string) *http.Request {
+	return quiet_error_swallowed_callers("https://example.org/first")
+}
+
+func quiet_error_swallowed_callers(address string) *http.Request {
+	request, _ := http.NewRequest("GET", address, nil)
+	return request
+}
+
+func quiet_error_swallowed_copy(from any) (to map[string]any) {
+	text, err := json.Marshal(from)
+	if err != nil {
+		return nil
+	}
+	_ = json.Unmarshal(text, &to)
+	return to
+}
+
+func keyOf(name string) (string, error) {
+	key := cacheKey{Name: name}
+	text, err := json.Marshal(&key)
+	return string(text), err
+}
+
+func nameOf(text string) string {
+	var key cacheKey
+	_ = json.Unmarshal([]byte(text), &key) // FIRES error-swallowed/blank-kept
+	return key.Name
+}
+
+func quiet_missing_bounds_check_uuid() string {
+	parts := strings.Split(uuid.NewString(), "-")
+	return parts[4] // FIRES missing-null-check/result-of-any
+}
+
+func quiet_missing_bounds_check_day() string {
+	parts := strings.Split(time.Now().Format("2006-01-02"), "-") // FIRES missing-null-check/result-of-call
+	return parts[2] // FIRES missing-null-check/result-of-any
+}
+
+// ---- errors that are seen all the same ----
+
+func quiet_unchecked_return_deferred(kind int) {
+	var err error
+	defer func() {
+		if err != nil {
+			log.Print(err)
+		}
+	}()
+	switch kind {
+	case 1:
+		err = loadPlugin("first")
+	case 2:
+		err = loadPlugin("second")
+	}
+}
+
+func loadPutOff(kind int) {
+	var err error
+	defer func() {
+		if err != nil {
+			log.Print(err)
+		}
+	}()
+	err = loadPlugin("first") // FIRES unchecked-return/overwritten
+	err = loadPlugin("second")
+}
+
+func quiet_unchecked_return_other(name string) error {
+	var err error
+	var info os.FileInfo
+	info, err = os.Lstat(name)
+	if info != nil {
+		err = loadPlugin(name)
+	}
+	return err
+}
+
+func loadKnown(name string) error {
+	known, err := findPlugin(name) // FIRES unchecked-return/overwritten-other
+	if known == nil {
+		return nil
+	}
+	err = loadPlugin(name)
+	return err
+}
+
+func quiet_unchecked_return_inside(name string) (*Plugin, error) {
+	var plugin *Plugin
+	var err error
+	failed := within(func() error {
+		plugin, err = findPlugin(name)
+		return nil
+	})
+	if failed != nil {
+		return nil, failed
+	}
+	return plugin, err
+}
+
+func loadInside(name string) error {
+	var err error
+	failed := within(func() error {
+		err = loadPlugin(name) // FIRES unchecked-return/overwritten
+		return nil
+	})
+	if failed != nil {
+		return failed
+	}
+	return nil
+}
+
+func loadAfter(first, second string) error {
+	err := loadPlugin(first) // FIRES unchecked-return/overwritten-way
+	if second != "" {
+		err = loadPlugin(second)
+		if err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// ---- passwords that are there for a while, or that another side asks for ----
+
+func firstAccount(accounts []Account) Account {
+	if len(accounts) == 0 {
+		return Account{Name: "owner", Password: "opensesame"} // FIRES hardcoded-secret/first-member
+	}
+	return accounts[0]
+}
+
+func quiet_hardcoded_secret_asked(accounts []Account, password string) Account {
+	if len(accounts) == 0 {
+		return Account{Name: "owner", Password: password}
+	}
+	return accounts[0]
+}
+
+func encodedBy(scheme string, password string) [16]byte {
+	switch scheme {
+	case "MD5":
+		return md5.Sum([]byte(password)) // FIRES weak-hash/password-named
+	}
+	return slowHash(password)
+}
+
+func isAnswer(password string, nonce string, token string) bool {
+	expected := fmt.Sprintf("%x", md5.Sum([]byte(password+nonce))) // FIRES weak-hash/password-answer
+	return expected == token
+}
+
+func quiet_weak_hash_scheme(scheme string, password string) [16]byte {
+	if scheme == "BCRYPT" {
+		return slowHash(password)
+	}
+	return [16]byte{}
+}
+
+// ---- and what only looks so ----
+
+func noteOf(text string) string {
+	var note Note
+	_ = json.Unmarshal([]byte(text), &note) // FIRES error-swallowed/blank-write
+	return note.Text
+}
+
+func loadThrice(first, second string) error {
+	err := loadPlugin(first) // FIRES unchecked-return/overwritten
+	if second != "" {
+		err = loadPlugin(second)
+		if err != nil {
+			return err
+		}
+	}
+	err = loadPlugin("last")
+	return err
+}
+
+func accountOf(password string) Account {
+	if len(password) == 0 {
+		return Account{Name: "owner", Password: "opensesame"} // FIRES hardcoded-secret/plain-member
+	}
+	return Account{Name: "owner", Password: password}
+}
+
+func keepSalted(user *User, password string, salt string) {
+	hashed := fmt.Sprintf("%x", md5.Sum([]byte(password+salt))) // FIRES weak-hash/password
+	user.Keep(hashed) // FIRES missing-null-check/parameter
+}
+
+func orderGiven(b Builder, isPlain bool, column string) Builder {
+	order := column
+	if isPlain {
+		order = "made"
+	}
+	return b.OrderBy(order + " DESC") // FIRES sql-injection/clause
+}
+
+func keepOld(user User, isOld bool, password string) {
+	if isOld {
+		user.Keep(md5.Sum([]byte(password))) // FIRES weak-hash/password
+	}
+}

@@ -667,4 +667,30 @@ class Examples {
         List<String> owners = store.owners(); // FIRES missing-null-check/parameter
         return owners.isEmpty() ? "" : owners.get(0); // FIRES missing-null-check/result-of-any
     }
+
+    static String encoded(String scheme, String password) {
+        switch (scheme) {
+        case "MD5":
+            return DigestUtils.md5Hex(password); // FIRES weak-hash/password-named
+        default:
+            return slowHash(password);
+        }
+    }
+
+    static boolean isAnswer(String password, String nonce, String response) {
+        String expected = DigestUtils.md5Hex(password + nonce); // FIRES weak-hash/password-answer
+        return expected.equals(response); // FIRES missing-null-check/result-of-any
+    }
+
+    static String quiet_weak_hash_scheme(String scheme, String password) {
+        if (scheme.equals("BCRYPT")) { // FIRES missing-null-check/parameter
+            return slowHash(password);
+        }
+        return null;
+    }
+
+    static String quiet_missing_bounds_check_uuid() {
+        String[] parts = UUID.randomUUID().toString().split("-");
+        return parts[4]; // FIRES missing-null-check/result-of-any
+    }
 }

@@ -639,3 +639,40 @@ function markAt(marks, at) {
     }
     return marks[at];
 }
+
+// ---- passwords that are there for a while, or that another side asks for ----
+
+function firstAccount(accounts) {
+    if (accounts.length === 0) { // FIRES missing-null-check/parameter
+        return { user: 'owner', password: 'opensesame' }; // FIRES hardcoded-secret/first-member
+    }
+    return accounts[0];
+}
+
+function encodedBy(scheme, password) {
+    switch (scheme) {
+    case 'MD5':
+        return crypto.createHash('md5').update(password).digest('hex'); // FIRES weak-hash/password-named
+    default:
+        return slowHash(password);
+    }
+}
+
+function isAnswer(password, nonce, response) {
+    const expected = crypto.createHash('md5').update(password + nonce).digest('hex'); // FIRES weak-hash/password-answer
+    return expected === response;
+}
+
+function quiet_hardcoded_secret_asked(accounts, password) {
+    if (accounts.length === 0) { // FIRES missing-null-check/parameter
+        return { user: 'owner', password: password };
+    }
+    return accounts[0];
+}
+
+function quiet_weak_hash_scheme(scheme, password) {
+    if (scheme === 'BCRYPT') {
+        return slowHash(password);
+    }
+    return null;
+}

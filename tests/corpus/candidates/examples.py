@@ -813,3 +813,45 @@ def quiet_off_by_one_mark(marks, at):
 
 def quiet_unchecked_return_said(name):
     subprocess.run(["ip", "link", "delete", name], check=False)
+
+
+# ---- passwords that are there for a while, or that another side asks for ----
+
+
+def first_account(accounts):
+    if len(accounts) == 0:
+        return open_database(user="owner", password="opensesame")  # FIRES hardcoded-secret/first-member
+    return accounts[0]
+
+
+def encoded_by(scheme, password):
+    if scheme == "MD5":
+        return hashlib.md5(password.encode()).hexdigest()  # FIRES weak-hash/password-named
+    return slow_hash(password)
+
+
+def is_answer(password, nonce, response):
+    expected = hashlib.md5((password + nonce).encode()).hexdigest()  # FIRES weak-hash/password-answer
+    return expected == response
+
+
+def quiet_hardcoded_secret_asked(accounts, password):
+    if len(accounts) == 0:
+        return open_database(user="owner", password=password)
+    return accounts[0]
+
+
+def quiet_weak_hash_scheme(scheme, password):
+    if scheme == "BCRYPT":
+        return slow_hash(password)
+    return None
+
+
+def quiet_missing_bounds_check_uuid():
+    parts = str(uuid.uuid4()).split("-")
+    return parts[4]  # FIRES missing-null-check/result-of-any
+
+
+def quiet_missing_bounds_check_day():
+    day = time.strftime("%Y-%m-%d")
+    return day.split("-")[2]  # FIRES missing-null-check/result-of-any

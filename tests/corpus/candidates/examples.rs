@@ -249,3 +249,19 @@ fn mark_at(marks: &[u64], at: usize) -> u64 {
     }
     marks[at]
 }
+
+// ---- passwords that are there for a while ----
+
+fn first_account(accounts: &[Account]) -> Account {
+    if accounts.is_empty() {
+        return Account { name: "owner", password: "opensesame" }; // FIRES hardcoded-secret/first-member
+    }
+    accounts[0]
+}
+
+fn quiet_hardcoded_secret_asked(accounts: &[Account], password: &str) -> Account {
+    if accounts.is_empty() {
+        return Account { name: "owner", password: password };
+    }
+    accounts[0]
+}

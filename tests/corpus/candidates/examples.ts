@@ -630,3 +630,40 @@ function markAt(marks: number[], at: number) {
     }
     return marks[at];
 }
+
+// ---- passwords that are there for a while, or that another side asks for ----
+
+function firstAccount(accounts: any) {
+    if (accounts.length === 0) { // FIRES missing-null-check/parameter
+        return { user: 'owner', password: 'opensesame' }; // FIRES hardcoded-secret/first-member
+    }
+    return accounts[0];
+}
+
+function encodedBy(scheme: any, password: any) {
+    switch (scheme) {
+    case 'MD5':
+        return crypto.createHash('md5').update(password).digest('hex'); // FIRES weak-hash/password-named
+    default:
+        return slowHash(password);
+    }
+}
+
+function isAnswer(password: any, nonce: any, response: any) {
+    const expected = crypto.createHash('md5').update(password + nonce).digest('hex'); // FIRES weak-hash/password-answer
+    return expected === response;
+}
+
+function quiet_hardcoded_secret_asked(accounts: any, password: any) {
+    if (accounts.length === 0) { // FIRES missing-null-check/parameter
+        return { user: 'owner', password: password };
+    }
+    return accounts[0];
+}
+
+function quiet_weak_hash_scheme(scheme: any, password: any) {
+    if (scheme === 'BCRYPT') {
+        return slowHash(password);
+    }
+    return null;
+}

@@ -54,3 +54,15 @@ func quiet_unescaped_output_plain(w http.ResponseWriter, note Note) error {
 func quiet_unescaped_output_file(w *os.File, note Note) error {
 	return page.Execute(w, note)
 }
+
+type pageServer struct {
+	baseURL string
+}
+
+func (s *pageServer) quiet_unescaped_output_own(w http.ResponseWriter) error {
+	return page.ExecuteTemplate(w, "index.html", map[string]string{"BaseURL": s.baseURL})
+}
+
+func (n *Note) showBy(w http.ResponseWriter) error {
+	return page.Execute(w, map[string]string{"Text": n.Text}) // FIRES unescaped-output/text-template
+}

@@ -1,6 +1,8 @@
 // Parts of requests where a program takes them for its own. Marks: see test_examples.c.
 package requests
 
+import "archive/tar"
+
 func lookUp(r *http.Request) ([]byte, error) {
 	return exec.Command("sh", "-c", "nslookup "+r.FormValue("host")).Output() // FIRES shell-injection/request missing-null-check/result-of-call
 }
@@ -115,4 +117,14 @@ func quiet_resource_leak_deferred(name string) (byte, error) {
 
 func marked(c *gin.Context) template.HTML {
 	return template.HTML(c.PostForm("text")) // FIRES unescaped-output/request-markup
+}
+
+const release = "https://example.org/shop/tool/releases/latest"
+
+func unpackRelease(reader *tar.Reader, folder string) error {
+	header, err := reader.Next() // FIRES missing-null-check/parameter
+	if err != nil {
+		return err
+	}
+	return os.MkdirAll(filepath.Join(folder, header.Name), 0o755) // FIRES path-traversal/archive-release missing-null-check/result-of-any
 }

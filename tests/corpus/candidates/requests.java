@@ -95,4 +95,12 @@ class Requests {
         in.read(header, 0, 16); // FIRES missing-null-check/parameter
         return header;
     }
+
+    static final String RELEASE = "https://example.org/shop/tool/releases/latest";
+
+    static void unpackRelease(ZipInputStream zip, Path folder) throws IOException {
+        ZipEntry entry = zip.getNextEntry(); // FIRES missing-null-check/parameter
+        Path target = folder.resolve(entry.getName()); // FIRES path-traversal/archive-release missing-null-check/result-of-any
+        Files.copy(zip, target); // FIRES path-traversal/joined path-traversal/made
+    }
 }

@@ -166,3 +166,14 @@ def quiet_resource_leak_closed(path):
     line = source.readline()  # FIRES missing-null-check/result-of-any
     source.close()
     return line
+
+
+RELEASE = "https://example.org/shop/tool/releases/latest"
+
+
+def unpack_release(archive, folder):
+    with zipfile.ZipFile(archive) as opened:  # FIRES path-traversal/parameter
+        for name in opened.namelist():
+            target = os.path.join(folder, name)  # FIRES path-traversal/archive-release missing-null-check/chain
+            with opened.open(name) as source, open(target, "wb") as to:  # FIRES path-traversal/made
+                shutil.copyfileobj(source, to)

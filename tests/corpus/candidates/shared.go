@@ -157,3 +157,39 @@ func quiet_error_swallowed_loop(names []string, load func(string) (int, error)) 
 	}
 	return all, nil
 }
+
+func listenAt(name string, mode string) (net.Listener, error) {
+	listener, err := net.Listen("unix", name) // FIRES resource-leak/lost-listener
+	if err != nil {
+		return nil, err
+	}
+	if mode == "" {
+		return nil, errKind
+	}
+	return listener, nil
+}
+
+func quiet_resource_leak_gone(open func() (*os.File, error)) (*image, error) {
+	file, err := open()
+	if err != nil {
+		return nil, err
+	}
+	if file == nil {
+		return nil, errKind
+	}
+	return &image{file: file}, nil
+}
+
+func quiet_resource_leak_transaction(tx *sql.Tx) error {
+	rows, err := tx.Query("SELECT id FROM albums") // FIRES missing-null-check/parameter
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil { // FIRES missing-null-check/result-of-any
+			return err
+		}
+	}
+	return rows.Err()
+}

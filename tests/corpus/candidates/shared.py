@@ -84,3 +84,10 @@ async def quiet_missing_await_mirror(pool, rows):
     async with pool.acquire() as link:
         await link.executemany("INSERT INTO seen VALUES ($1)", rows)
         await link.execute("DELETE FROM seen WHERE old")
+
+
+def quiet_resource_leak_gone(host):
+    link = open(host)  # FIRES path-traversal/parameter
+    if not link:
+        raise ValueError(host)
+    return link
