@@ -343,6 +343,8 @@ bool myth_facts_has_keeper(const myth_facts *k, uint32_t e, uint32_t d, uint32_t
 {
     const myth_flow *f = k->flow;
     const uint32_t path = f->event[d].path;
+    if (!path || f->event[d].kind != MYTH_EVENT_DEFINE)
+        return false; /* a lock */
     for (uint32_t i = d + 1; f->roles->has_alternatives && i < to && i < f->n_event; i++)
         if (f->event[i].kind == MYTH_EVENT_ARG && f->event[i].path == path && is_wrapped(f, &f->event[i]))
             return true;
@@ -377,7 +379,8 @@ static bool is_releasing_scope(const myth_facts *k, uint32_t s, uint32_t path)
 bool myth_facts_is_taken_where_well(const myth_facts *k, uint32_t d, uint32_t x)
 {
     const myth_flow *f = k->flow;
-    const uint32_t path = f->event[d].path, taker = last_taker(f, d, x, path);
+    const bool is_kept = f->event[d].kind == MYTH_EVENT_DEFINE; /* and no lock */
+    const uint32_t path = f->event[d].path, taker = is_kept && path ? last_taker(f, d, x, path) : 0;
     uint32_t failed = 0; /* the last branch before x in its block */
     bool is_usual = false;
     for (uint32_t i = d + 1; taker && i < f->n_event && !is_usual; i++)

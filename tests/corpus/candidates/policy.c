@@ -1,4 +1,4 @@
-/* policy.c - a file that takes memory in many places and asks in none of them if it is there. Marks as in examples.c. */
+/* policy.c - a file that takes memory in places and asks in none of them if it is there. Marks as in examples.c. */
 #include <stdlib.h>
 #include <string.h>
 

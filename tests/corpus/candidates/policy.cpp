@@ -1,4 +1,4 @@
-/* policy.cpp - a file that takes memory in many places and asks in none of them if it is there. Marks as in examples.c. */
+/* policy.cpp - a file that takes memory in places and asks in none of them if it is there. Marks as in examples.c. */
 #include <stdlib.h>
 #include <string.h>
 
