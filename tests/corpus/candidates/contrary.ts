@@ -16,8 +16,12 @@ function quiet_inverted_condition_environment() {
     return process.env.SHOP_OPEN !== undefined || process.env.SHOP_CLOSED !== undefined; // FIRES missing-null-check/chain
 }
 
+function quiet_inverted_condition_environment_modes(mode: any) {
+    return mode !== process.env.SHOP_MODE || mode !== process.env.DOOR_MODE; // FIRES missing-null-check/chain
+}
+
 function quiet_inverted_condition_limits() {
-    return Shop.MOST === undefined || Shop.LEAST === undefined || (Shop.MOST !== null && Shop.LEAST !== null);
+    return Shop.MOST !== undefined || Shop.LEAST !== undefined;
 }
 
 function themeOf(isDark: any, size: any) {
