@@ -283,7 +283,8 @@ int myth_fact_mentioned(myth_facts *k, uint32_t e)
     const myth_flow *f = k->flow;
     const myth_event *at = myth_facts_event(k, e);
     uint32_t path = at->path;
-    if (at->kind == MYTH_EVENT_CALL && (is_word_tested(f, at, node_span(f, at->node)) || is_around(f, at, "")))
+    if (at->kind == MYTH_EVENT_CALL && (is_word_tested(f, at, node_span(f, at->node)) || is_around(f, at, "") ||
+                                        myth_facts_is_split_asked(f, begin_of(node_span(f, at->node), TEXT))))
         return 1;
     if (path && is_measure(last_word(f, path)) && f->path[path].base)
         path = f->path[path].base;
@@ -299,7 +300,7 @@ int myth_fact_mentioned(myth_facts *k, uint32_t e)
             continue;
         const span s = definition_span(f, d);
         if ((at->kind == MYTH_EVENT_DIVIDE && is_kept_up(s)) || is_word_tested(f, at, s) ||
-            (at->kind == MYTH_EVENT_DEREF && is_split_fixed(f, s)))
+            (at->kind == MYTH_EVENT_DEREF && (is_split_fixed(f, s) || myth_facts_is_split_asked(f, begin_of(s, TEXT)))))
             return 1;
         if (d->value != MYTH_VALUE_SUM)
             break;

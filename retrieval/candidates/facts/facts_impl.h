@@ -127,6 +127,9 @@ bool myth_facts_is_asked_by_callers(const myth_flow *f, uint32_t d);
 /* Whether a function keeps what it is given, by a word in its name. */
 bool myth_facts_takes_over(const char *name);
 
+/* Whether a file of Java is compiled to JavaScript by GWT, where texts are compared by their value. */
+bool myth_facts_is_for_browser(const myth_flow *f);
+
 int myth_fact_address(myth_facts *k, uint32_t e);
 int myth_fact_freed(myth_facts *k, uint32_t e);
 int myth_fact_guarded(myth_facts *k, uint32_t e);
@@ -210,6 +213,9 @@ int myth_fact_uploaded(myth_facts *k, uint32_t e);
 int myth_fact_text_page(myth_facts *k, uint32_t e);
 int myth_fact_own_host(myth_facts *k, uint32_t e);
 int myth_fact_safe_loader(myth_facts *k, uint32_t e);
+int myth_fact_made_for(myth_facts *k, uint32_t e);
+int myth_fact_put_to_use(myth_facts *k, uint32_t e);
+int myth_fact_at_end(myth_facts *k, uint32_t e);
 int myth_fact_for_server(myth_facts *k, uint32_t e);
 int myth_fact_used_before(myth_facts *k, uint32_t e);
 

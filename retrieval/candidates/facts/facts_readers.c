@@ -410,15 +410,33 @@ static bool is_from_net(const char *text)
     return myth_flow_has_one_of(text, net, N_OF(net));
 }
 
+/* The function that opened what call e is a method of; 0 = none is known. */
+static uint32_t opened_by(const myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const uint32_t path = myth_facts_event(k, e)->path;
+    char name[MYTH_SPAN_WORD];
+    for (uint32_t i = e, n = 0; path && i-- > 0 && n < MYTH_FACTS_NEAR; n++)
+        if (f->event[i].kind == MYTH_EVENT_CALL && named_behind(f, f->event[i].end, name) &&
+            strcmp(name, last_word(f, path)) == 0)
+            return f->event[i].name;
+    return myth_facts_origin_call(k, e);
+}
+
 /* Python: a tar archive is unpacked as its names say, and comes from outside. */
 int myth_fact_unpacks(myth_facts *k, uint32_t e)
 {
     static const char *const checks[] = {"filter=",           "startswith(",   "commonpath(", "is_within",
                                          "members=",          "commonprefix(", "safe",        "realpath(",
                                          "extraction_filter", "data_filter"};
+    static const char *const strips[] = {"ipFile", "zip", "7z", "7Zip", "SevenZip", "RarFile", "rarfile"};
     const myth_flow *f = k->flow;
+    const char *own = f->names + myth_facts_event(k, e)->name, *of = f->names + opened_by(k, e);
     if (in_function(f, checks, N_OF(checks)))
         return 0;
+    if (!strstr(of, "tar") &&
+        (myth_flow_has_one_of(of, strips, N_OF(strips)) || myth_flow_has_one_of(own, strips, N_OF(strips))))
+        return 0; /* their names lose what leads out of the folder */
     for (uint32_t i = 0; i < f->n_event; i++) {
         const myth_event *c = &f->event[i];
         if (c->kind != MYTH_EVENT_CALL || !c->name || c->off > myth_facts_event(k, e)->off ||

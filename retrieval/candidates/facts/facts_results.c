@@ -63,6 +63,37 @@ int myth_fact_waived(myth_facts *k, uint32_t e)
     return next != UINT32_MAX && f->event[next].path == f->event[d].path && is_to_void(f, f->event[next].off);
 }
 
+/* The next statement behind one; null = none. */
+static TSNode next_statement(TSNode node)
+{
+    do
+        node = ts_node_next_named_sibling(node);
+    while (!is_null(node) && ts_node_is_extra(node)); /* a comment */
+    return node;
+}
+
+/* Whether a call is the last statement of a program: of the file, of main, or of a branch that asks for __name__. */
+int myth_fact_at_end(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    TSNode node = myth_facts_event(k, e)->node;
+    for (int i = 0; i < 4 && !is_null(node) && role_of(f, node) != MYTH_ROLE_STATEMENT; i++)
+        node = ts_node_parent(node);
+    for (int i = 0; i < 2; i++) {
+        if (is_null(node) || !is_null(next_statement(node)))
+            return 0;
+        const TSNode block = ts_node_parent(node), owner = is_null(block) ? block : ts_node_parent(block);
+        if (is_null(owner)) /* the file's */
+            return !is_null(block);
+        if (role_of(f, owner) == MYTH_ROLE_FUNCTION)
+            return strcmp(f->names + f->name, "main") == 0;
+        if (role_of(f, owner) != MYTH_ROLE_IF || !has_text(begin_of(node_span(f, owner), 30), "__name__"))
+            return 0;
+        node = owner;
+    }
+    return 0;
+}
+
 /* ---- other calls of the same name ---- */
 
 enum { LIBRARY_UNKNOWN, LIBRARY_NO, LIBRARY_YES };
@@ -123,7 +154,8 @@ enum {
     SETTLED_VALUE,
     SETTLED_REPORTED,
     SETTLED_CALLERS,
-    SETTLED_GIVEN
+    SETTLED_GIVEN,
+    SETTLED_AVAILABLE
 };
 
 /* Whether a number that was read out of a text is checked by errno, or by where it ended. */
@@ -377,6 +409,29 @@ static bool is_asked_as_other(const myth_flow *f, uint32_t d)
     return false;
 }
 
+/* Java: whether a call reads into an array that was made for what is there to be read: new byte[in.available()]. */
+static bool is_of_available(const myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const uint32_t to = f->roles->has_alternatives ? 0 : given_path(f, e, 0);
+    uint32_t d, n = 0;
+    char size[MYTH_SPAN_WORD];
+    if (!to || !myth_facts_definition(k, to, e, &d))
+        return false;
+    const span s = begin_of(definition_span(f, &f->event[d]), MYTH_SPAN_TEXT);
+    while (n < s.n && s.p[n] != '[')
+        n++;
+    if (has_text(s, ".available()"))
+        return true;
+    if (n + 1 >= s.n || word_at(s, n + 1, size) == 0)
+        return false;
+    for (uint32_t i = d; i-- > 0 && d - i < 64;)
+        if (f->event[i].kind == MYTH_EVENT_DEFINE && f->event[i].path && !f->path[f->event[i].path].base &&
+            strcmp(last_word(f, f->event[i].path), size) == 0)
+            return has_text(begin_of(definition_span(f, &f->event[i]), MYTH_SPAN_TEXT), ".available()");
+    return false;
+}
+
 int myth_fact_settled(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
@@ -385,6 +440,8 @@ int myth_fact_settled(myth_facts *k, uint32_t e)
         return SETTLED_NO;
     if (is_wait(k, e))
         return SETTLED_WAIT;
+    if (is_of_available(k, e))
+        return SETTLED_AVAILABLE;
     if (!myth_facts_taker(f, e, &d))
         return SETTLED_NO;
     if (is_asked_errno(f, e))

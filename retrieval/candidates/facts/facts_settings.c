@@ -53,6 +53,32 @@ static uint32_t first_word(const myth_flow *f, const char *const *word, size_t n
     return first;
 }
 
+/* Java: whether a part of the package's name says that it is for tests: package shop.test; */
+static bool is_in_test_package(const myth_flow *f)
+{
+    static const char *const word[] = {"test", "tests", "junit", "testing", "mock", "mocks", "testutil", "fixtures"};
+    const char *const end = f->text + f->n_text;
+    for (const char *p = f->text; p && p < end; p = memchr(p, '\n', (size_t)(end - p)), p = p ? p + 1 : p) {
+        if (end - p < 10 || memcmp(p, "package ", 8) != 0)
+            continue;
+        char part[16];
+        size_t n = 0;
+        for (p += 8; p < end && *p != '\n'; p++) {
+            if (isalnum((unsigned char)*p)) {
+                n += n + 1 < sizeof(part);
+                part[n - 1] = (char)tolower((unsigned char)*p);
+                continue;
+            }
+            part[n] = '\0';
+            if (myth_flow_is_one_of(part, word, N_OF(word)) && (*p == '.' || *p == ';'))
+                return true;
+            n = 0;
+        }
+        return false;
+    }
+    return false;
+}
+
 void myth_file_facts_tests(myth_file_facts *ff, const myth_flow *f)
 {
     static const char *const word[] = {
@@ -65,15 +91,17 @@ void myth_file_facts_tests(myth_file_facts *ff, const myth_flow *f)
                                       ">contains(", ".lower_bound(", "map[",    "map<",    "Map<",
                                       "QHash",      "json::",        "Json::"};
     static const char *const part[] = {"#[cfg(test)]", "#[test]", "#[tokio::test]"}; /* of a file of Rust */
-    const bool is_whole = first_word(f, word, N_OF(word)) != UINT32_MAX;
+    const bool is_whole = first_word(f, word, N_OF(word)) != UINT32_MAX || is_in_test_package(f);
     ff->has_maps = has_word(f, 0, f->n_text, map, N_OF(map), false);
     ff->tests_off = is_whole ? 0 : first_word(f, part, N_OF(part));
 }
 
 int myth_fact_in_tests(myth_facts *k, uint32_t e)
 {
-    static const char *const name[] = {"test_", "Test", "Benchmark", "LLVMFuzzer"};
-    return myth_flow_begins_with(k->flow->names + k->flow->name, name, N_OF(name)) ||
+    static const char *const name[] = {"test_", "Test", "Benchmark", "LLVMFuzzer", "mock"};
+    static const char *const part[] = {"Mock", "_mock"};
+    return myth_flow_has_one_of(k->flow->names + k->flow->name, part, N_OF(part)) ||
+           myth_flow_begins_with(k->flow->names + k->flow->name, name, N_OF(name)) ||
            k->file->tests_off <= myth_facts_event(k, e)->off;
 }
 
@@ -157,6 +185,81 @@ int myth_fact_chosen(myth_facts *k, uint32_t e)
             is = CHOSEN_OPTION;
     }
     return is == CHOSEN_NO && is_commented(f, at) ? CHOSEN_COMMENT : is;
+}
+
+/* ---- where it is used ---- */
+
+enum { USED_HERE, USED_OPTION, USED_ELSEWHERE };
+enum { MOST_USES = 16, MOST_UP = 60 };
+
+/* Whether an option asks for a node; *method: the name of the method that it is in, null = none. */
+static bool is_under_option(const myth_flow *f, TSNode node, TSNode *method)
+{
+    *method = (TSNode){0};
+    TSNode below = node;
+    for (int i = 0; i < MOST_UP && !is_null(node); i++, below = node, node = ts_node_parent(node)) {
+        const TSNode cond = role_of(f, node) == MYTH_ROLE_IF     ? child_of(f, node, MYTH_SLOT_CONDITION)
+                          : role_of(f, node) == MYTH_ROLE_CHOICE ? ts_node_named_child(node, 0)
+                                                                 : (TSNode){0};
+        if (!is_null(cond) && !ts_node_eq(cond, below)) {
+            const myth_test t = {.off = ts_node_start_byte(cond), .end = ts_node_end_byte(cond)};
+            if (is_option(f, &t))
+                return true;
+        }
+        if (strcmp(ts_node_type(node), "method_declaration") == 0) {
+            *method = child_of(f, node, MYTH_SLOT_LEFT);
+            return false;
+        }
+    }
+    return false;
+}
+
+/* How the file uses the name of a node outside of `own`: a use in a method counts as the method is used. */
+static int used(const myth_flow *f, TSNode name, TSNode own, int deep)
+{
+    const TSNode root = ts_tree_root_node(name.tree);
+    const uint32_t at = ts_node_start_byte(name), n = ts_node_end_byte(name) - at;
+    uint32_t n_use = 0;
+    for (uint32_t i = 0; n > 0 && i + n < f->n_text; i++) {
+        const char *p = memchr(f->text + i, f->text[at], f->n_text - n - i);
+        if (!p)
+            break;
+        i = (uint32_t)(p - f->text);
+        const bool is_inside = i >= ts_node_start_byte(own) && i < ts_node_end_byte(own);
+        const char before = i > 0 ? f->text[i - 1] : ' ', behind = f->text[i + n];
+        if (is_inside || memcmp(p, f->text + at, n) != 0 || isalnum((unsigned char)before) || before == '_' ||
+            isalnum((unsigned char)behind) || behind == '_')
+            continue;
+        const TSNode node = ts_node_descendant_for_byte_range(root, i, i + n);
+        TSNode method;
+        if (is_null(node) || strstr(ts_node_type(node), "comment") || role_of(f, node) == MYTH_ROLE_TEXT)
+            continue;
+        if (++n_use > MOST_USES)
+            return USED_HERE;
+        if (is_under_option(f, node, &method))
+            continue;
+        const TSNode whole = is_null(method) ? method : ts_node_parent(method);
+        if (deep == 2 || is_null(method) || used(f, method, whole, deep + 1) != USED_OPTION)
+            return USED_HERE;
+    }
+    return n_use > 0 ? USED_OPTION : USED_ELSEWHERE;
+}
+
+int myth_fact_put_to_use(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    TSNode node = function_around(k, e);
+    node = is_null(node) ? node : ts_node_parent(node);
+    for (int i = 0; i < 8 && !is_null(node) && role_of(f, node) != MYTH_ROLE_FUNCTION;
+         i++, node = ts_node_parent(node)) {
+        const bool is_class = strcmp(ts_node_type(node), "class_declaration") == 0;
+        if (!is_class && role_of(f, node) != MYTH_ROLE_ASSIGN)
+            continue;
+        const TSNode name = child_of(f, node, MYTH_SLOT_LEFT);
+        const int is = is_null(name) ? USED_HERE : used(f, name, node, 0);
+        return is == USED_ELSEWHERE && !is_class ? USED_HERE : is;
+    }
+    return USED_HERE;
 }
 
 /* ---- what is done besides ---- */

@@ -588,6 +588,19 @@ int myth_fact_unit(myth_facts *k, uint32_t e)
 
 /* ---- the next element of the last one ---- */
 
+/* Whether a list is what the program was started with, where a missing argument only ends the program: sys.argv,
+ * os.Args, argv, args of main, String[] args of Java. */
+static bool is_command_line(const myth_flow *f, uint32_t list)
+{
+    static const char *const known[] = {"sys.argv", "os.Args"}, *const own[] = {"argv", "args"};
+    const char *name = f->names + f->path[list].text;
+    const span type = span_of(f, f->path[list].type_off, f->path[list].type_end);
+    if (myth_flow_is_one_of(name, known, N_OF(known)))
+        return true;
+    const bool is_main = strcmp(f->names + f->name, "main") == 0 || strcmp(name, "argv") == 0;
+    return myth_flow_is_one_of(name, own, N_OF(own)) && (has_text(type, "String") || (type.n == 0 && is_main));
+}
+
 /* Whether an index is one more than a loop's variable, which goes through all of the same list: for i in
  * range(len(x)): x[i + 1]. */
 int myth_fact_next_of(myth_facts *k, uint32_t e)
@@ -595,7 +608,8 @@ int myth_fact_next_of(myth_facts *k, uint32_t e)
     const myth_flow *f = k->flow;
     const myth_event *at = myth_facts_event(k, e);
     char text[TEXT], want[TEXT], head[TEXT];
-    if (at->kind != MYTH_EVENT_INDEX || !at->path || !at->other || at->value != MYTH_VALUE_SUM)
+    if (at->kind != MYTH_EVENT_INDEX || !at->path || !at->other || at->value != MYTH_VALUE_SUM ||
+        is_command_line(f, at->other))
         return 0;
     const char *i = f->names + f->path[at->path].text, *x = f->names + f->path[at->other].text;
     put_tight(text, node_span(f, at->node));
@@ -703,60 +717,6 @@ int myth_fact_goes_on(myth_facts *k, uint32_t e)
             continue; /* a map's entry */
         if (word_at(s, 0, word) && !strstr(word, "tmp") && !strstr(word, "temp") && is_copied(f, tried, word)) {
             k->at_line = ts_node_start_point(next).row + 1;
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* ---- files of secrets ---- */
-
-/* A piece of code without what is written in its texts. */
-static span put_without_texts(char dst[TEXT + 1], span s)
-{
-    uint32_t n = 0;
-    char quote = '\0';
-    for (uint32_t i = 0; i < s.n && n < TEXT; i++) {
-        const bool is_quote = s.p[i] == '"' || s.p[i] == '\'';
-        if (quote ? s.p[i] == quote : is_quote)
-            quote = quote ? '\0' : s.p[i];
-        else if (!quote)
-            dst[n++] = s.p[i];
-    }
-    dst[n] = '\0';
-    return (span){dst, n};
-}
-
-/* Whether a file that a call opens gets something whose name says that it is secret, and nothing narrows its mode. */
-int myth_fact_gets_secret(myth_facts *k, uint32_t e)
-{
-    static const char *const secret[] = {"secret",   "private_key",   "privateKey",   "privkey",
-                                         "passw",    "refresh_token", "access_token", "credential",
-                                         "priv_key", "private_bytes", "PrivateKey"};
-    static const char *const narrows[] = {"chmod", "umask", "0600", "0o600", "S_IRUSR", "setPermissions"};
-    static const char *const writes[] = {"write", "print", "puts", "dump", "Write", "Encode", "encode", "save", "PEM"};
-    static const char *const other[] = {"encrypt", "hash", "public", "getpass"};
-    const myth_flow *f = k->flow;
-    const myth_event *at = myth_facts_event(k, e);
-    uint32_t d;
-    const char *file = NULL;
-    if (at->kind != MYTH_EVENT_CALL || has_one(span_of(f, f->off, f->end), narrows, N_OF(narrows)))
-        return 0;
-    if (myth_facts_taker(f, e, &d) && f->event[d].path)
-        file = last_word(f, f->event[d].path);
-    char word[WORD];
-    const span rest = begin_of(span_of(f, at->end, f->end), 40);
-    if (!file && rest.n > 4 && memcmp(rest.p, " as ", 4) == 0 && word_at(rest, 4, word))
-        file = word;
-    for (uint32_t i = e + 1; file && i < f->n_event; i++) {
-        const myth_event *x = &f->event[i];
-        char bare[TEXT + 1];
-        if (x->kind != MYTH_EVENT_CALL)
-            continue;
-        const span s = put_without_texts(bare, begin_of(node_span(f, x->node), TEXT));
-        if (has_word(s, file) && myth_flow_has_one_of(f->names + x->name, writes, 9) &&
-            has_one(s, secret, N_OF(secret)) && !has_one(s, other, N_OF(other))) {
-            k->at_line = x->line;
             return 1;
         }
     }

@@ -87,6 +87,13 @@ static inline void put_tight(char dst[MYTH_SPAN_TEXT], span s)
     dst[n + 1 < MYTH_SPAN_TEXT ? n : 0] = '\0';
 }
 
+/* Whether a call of Python that ends at a byte gets a name behind it: with open(path) as name. */
+static inline bool named_behind(const myth_flow *f, uint32_t end, char name[MYTH_SPAN_WORD])
+{
+    const span rest = begin_of(span_of(f, end, f->end), 40);
+    return rest.n > 4 && memcmp(rest.p, " as ", 4) == 0 && word_at(rest, 4, name) > 0;
+}
+
 static inline const char *last_word(const myth_flow *f, uint32_t path) { return f->names + f->path[path].last; }
 
 /* The text of a definition: its statement's. */
@@ -104,6 +111,9 @@ enum { MYTH_CALL_ARGUMENTS = 12 };
  * of; *at gets to its arguments, *n how many it has. By the letters of the text: facts_text.c. */
 bool myth_facts_next_call(const myth_flow *f, const char *name, uint32_t *at, span argument[MYTH_CALL_ARGUMENTS],
                           uint32_t *n);
+/* Whether all calls of this function in the file stand behind a condition that asks for the text that a parameter is
+ * split at, as `made` does: s.split(":"). */
+bool myth_facts_is_split_asked(const myth_flow *f, span made);
 /* The size that an array's declaration in this function has between its brackets: constant or not. */
 bool myth_facts_array_size(const myth_flow *f, uint32_t path, span *out);
 /* Whether a declaration of the function gives a variable of the name an unsigned type, by the type's name. */

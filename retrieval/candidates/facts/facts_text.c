@@ -160,6 +160,64 @@ static void put_source(const myth_flow *f, uint32_t off, uint32_t end, char *dst
     dst[n] = '\0';
 }
 
+/* ---- files of secrets ---- */
+
+/* A piece of code without what is written in its texts. */
+static span put_without_texts(char dst[MYTH_SPAN_TEXT + 1], span s)
+{
+    uint32_t n = 0;
+    char quote = '\0';
+    for (uint32_t i = 0; i < s.n && n < MYTH_SPAN_TEXT; i++) {
+        const bool is_quote = s.p[i] == '"' || s.p[i] == '\'';
+        if (quote ? s.p[i] == quote : is_quote)
+            quote = quote ? '\0' : s.p[i];
+        else if (!quote)
+            dst[n++] = s.p[i];
+    }
+    dst[n] = '\0';
+    return (span){dst, n};
+}
+
+/* Whether a file that a call opens gets something whose name says that it is secret, and nothing narrows its mode. */
+int myth_fact_gets_secret(myth_facts *k, uint32_t e)
+{
+    static const char *const secret[] = {"secret",   "private_key",   "privateKey",   "privkey",
+                                         "passw",    "refresh_token", "access_token", "credential",
+                                         "priv_key", "private_bytes", "PrivateKey"};
+    static const char *const narrows[] = {"chmod", "umask", "0600", "0o600", "S_IRUSR", "setPermissions"};
+    static const char *const writes[] = {"write", "print", "puts", "dump", "Write", "Encode", "encode", "save", "PEM"};
+    static const char *const other[] = {"encrypt", "hash", "public", "getpass"};
+    const myth_flow *f = k->flow;
+    const myth_event *at = myth_facts_event(k, e);
+    uint32_t d = UINT32_MAX;
+    const char *file = NULL;
+    if (at->kind != MYTH_EVENT_CALL || has_one(span_of(f, f->off, f->end), narrows, N_OF(narrows)))
+        return 0;
+    if (myth_facts_taker(f, e, &d) && f->event[d].path)
+        file = last_word(f, f->event[d].path);
+    char word[MYTH_SPAN_WORD], next[MYTH_SPAN_WORD];
+    if (!file && named_behind(f, at->end, word))
+        file = word;
+    for (uint32_t i = e + 1; file && i < f->n_event; i++) {
+        const myth_event *x = &f->event[i];
+        char bare[MYTH_SPAN_TEXT + 1];
+        const bool is_set = x->kind == MYTH_EVENT_DEFINE && i != d && x->off > at->end + 4 && x->path &&
+                            strcmp(last_word(f, x->path), file) == 0;
+        if (is_set || (x->kind == MYTH_EVENT_CALL && x->off > at->end && named_behind(f, x->end, next) &&
+                       strcmp(next, file) == 0))
+            break; /* another file has the name from here on */
+        if (x->kind != MYTH_EVENT_CALL)
+            continue;
+        const span s = put_without_texts(bare, begin_of(node_span(f, x->node), MYTH_SPAN_TEXT));
+        if (has_word(s, file) && myth_flow_has_one_of(f->names + x->name, writes, 9) &&
+            has_one(s, secret, N_OF(secret)) && !has_one(s, other, N_OF(other))) {
+            k->at_line = x->line;
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* ---- calls in the text of the file ---- */
 
 enum { MOST_OF_ARGUMENT = 2000 };
@@ -238,10 +296,77 @@ bool myth_facts_next_call(const myth_flow *f, const char *name, uint32_t *at, sp
     return false;
 }
 
-int myth_fact_for_server(myth_facts *k, uint32_t e)
+/* Whether a condition in the lines before a call, in the same function, has both texts. */
+static bool is_asked_above(const myth_flow *f, uint32_t call, const char *a, const char *b)
+{
+    static const char *const function[] = {"def ", "async def ", "func ", "function "};
+    static const char *const asks[] = {"if ", "if(", "while ", "assert"};
+    enum { LINES = 25, LINE = 300 };
+    for (uint32_t n = 0, end = call; n < LINES && end > 0; n++) {
+        uint32_t off = end;
+        while (off > 0 && f->text[off - 1] != '\n')
+            off--;
+        char line[LINE];
+        span s = begin_of(span_of(f, off, end), LINE - 1);
+        memcpy(line, s.p, s.n);
+        line[s.n] = '\0';
+        if (has_one(s, asks, N_OF(asks)) && has_text(s, a) && has_word(s, b))
+            return true;
+        if (myth_flow_begins_with(line + strspn(line, " \t"), function, N_OF(function)))
+            return false;
+        end = off > 0 ? off - 1 : 0;
+    }
+    return false;
+}
+
+/* Which parameter of the function a word is, as a caller counts them; UINT32_MAX = none. */
+static uint32_t parameter_of(const myth_flow *f, const char *word)
+{
+    uint32_t index = 0;
+    for (uint32_t i = 0; i < f->n_event && f->event[i].value == MYTH_VALUE_PARAMETER; i++) {
+        const char *name = f->event[i].path ? last_word(f, f->event[i].path) : "";
+        if (strcmp(name, word) == 0)
+            return index;
+        index += strcmp(name, "self") != 0 && strcmp(name, "cls") != 0;
+    }
+    return UINT32_MAX;
+}
+
+bool myth_facts_is_split_asked(const myth_flow *f, span made)
+{
+    span argument[MYTH_CALL_ARGUMENTS];
+    char text[MYTH_SPAN_WORD], word[MYTH_SPAN_WORD], given[MYTH_SPAN_WORD];
+    uint32_t at = 0, n = 0, n_call = 0, off = 0;
+    while (off < made.n && made.p[off] != '"' && made.p[off] != '\'')
+        off++;
+    for (uint32_t i = off + 1; i < made.n && made.p[i] != made.p[off] && n + 1 < sizeof(text); i++)
+        text[n++] = made.p[i];
+    text[n] = '\0';
+    const uint32_t index = n > 0 && word_at(made, 0, word) ? parameter_of(f, word) : UINT32_MAX;
+    if (index >= MYTH_CALL_ARGUMENTS || !f->names[f->name])
+        return false;
+    while (myth_facts_next_call(f, f->names + f->name, &at, argument, &n)) {
+        if (at >= f->off && at < f->end)
+            continue; /* of itself */
+        if (n <= index || word_at(argument[index], 0, given) != argument[index].n || ++n_call > 8 ||
+            !is_asked_above(f, at, text, given))
+            return false;
+    }
+    return n_call > 0;
+}
+
+/* ---- what the file is for ---- */
+
+bool myth_facts_is_for_browser(const myth_flow *f)
+{
+    const span all = span_of(f, 0, f->n_text);
+    return has_text(all, "import com.google.gwt.") && has_text(all, ".client;");
+}
+
+/* C: whether a digest is printed into the text of a request. */
+static bool is_printed(const myth_flow *f, uint32_t e)
 {
     static const char *const request[] = {"request", "req_buf", "query", "url"};
-    const myth_flow *f = k->flow;
     for (uint32_t i = e + 1; f->event[e].kind == MYTH_EVENT_CALL && f->roles->has_alternatives && i < f->n_event; i++) {
         const myth_event *c = &f->event[i];
         const TSNode list = c->kind == MYTH_EVENT_CALL && strstr(f->names + c->name, "printf")
@@ -251,6 +376,161 @@ int myth_fact_for_server(myth_facts *k, uint32_t e)
             has_one(node_span(f, ts_node_named_child(list, 0)), request, N_OF(request)) &&
             (has_text(node_span(f, list), "digest") || has_text(node_span(f, list), "md5") ||
              has_text(node_span(f, list), "hash")))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a function, by its name, sends a request: requests.post, fetch, $.ajax; a database has fetch and get, too. */
+static bool sends_request(const char *name)
+{
+    static const char *const sure[] = {"post", "ajax", "urlopen", "getJSON", "axios", "sendRequest"};
+    static const char *const way[] = {"get", "put", "patch", "request", "send", "emit", "fetch"};
+    static const char *const by[] = {"requests", "httpx", "axios", "http", "$",
+                                     "socket",   "xhr",   "ws.",   "api.", "window."};
+    const char *last = myth_flow_last_word(name);
+    return strcmp(name, "fetch") == 0 || myth_flow_is_one_of(last, sure, N_OF(sure)) ||
+           (myth_flow_is_one_of(last, way, N_OF(way)) && myth_flow_has_one_of(name, by, N_OF(by)));
+}
+
+enum { SENT_NAMES = 8, SENT_NEAR = 600, SENT_BYTES = 2000 };
+
+/* The assignment that event x stands on the left of; null = none. */
+static TSNode assignment_of(const myth_flow *f, const myth_event *x)
+{
+    TSNode n = x->node;
+    for (int i = 0; i < 4 && !is_null(n) && role_of(f, n) != MYTH_ROLE_ASSIGN; i++)
+        n = ts_node_parent(n);
+    const TSNode left = is_null(n) || role_of(f, n) != MYTH_ROLE_ASSIGN ? (TSNode){0} : child_of(f, n, MYTH_SLOT_LEFT);
+    const bool is_left = !is_null(left) && ts_node_start_byte(left) <= x->off && x->off < ts_node_end_byte(left);
+    return is_left ? n : (TSNode){0};
+}
+
+/* Whether a piece of code has the text, with no letter beside it; is_whole: and no part of what it names. */
+static bool has_name(span s, span name, bool is_whole)
+{
+    for (uint32_t i = 0; name.n > 0 && i + name.n <= s.n; i++) {
+        const char before = i > 0 ? s.p[i - 1] : ' ', behind = i + name.n < s.n ? s.p[i + name.n] : ' ';
+        if (memcmp(s.p + i, name.p, name.n) == 0 && !is_word_byte(before) && before != '.' && !is_word_byte(behind) &&
+            !(is_whole && (behind == '.' || behind == '[')))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a piece of code has what a target keeps: by its name, or as the whole of what it is a part of. */
+static bool has_kept(span s, span target)
+{
+    uint32_t n = target.n;
+    while (n > 0 && target.p[n - 1] != '[' && target.p[n - 1] != '.')
+        n--;
+    return has_name(s, target, false) || (n > 1 && has_name(s, (span){target.p, n - 1}, true));
+}
+
+/* Whether what call e gives is sent in a request by this function: at once, or through the variables that get it. */
+static bool is_sent(const myth_flow *f, uint32_t e)
+{
+    const myth_event *at = &f->event[e];
+    span kept[SENT_NAMES];
+    uint32_t n = 0;
+    for (uint32_t i = e > SENT_NEAR ? e - SENT_NEAR : 0; i < f->n_event && i < e + SENT_NEAR; i++) {
+        const myth_event *x = &f->event[i];
+        const bool is_call = x->kind == MYTH_EVENT_CALL;
+        const bool is_set = x->kind == MYTH_EVENT_DEFINE || x->kind == MYTH_EVENT_DEREF; /* a[b] = c of Python */
+        if (is_call ? i == e || x->end < at->off || !sends_request(f->names + x->name) : !is_set || n == SENT_NAMES)
+            continue;
+        const TSNode by = is_call ? x->node : assignment_of(f, x);
+        if (is_null(by))
+            continue;
+        const span s = begin_of(node_span(f, is_call ? by : child_of(f, by, MYTH_SLOT_RIGHT)), SENT_BYTES);
+        bool is_it = s.n > 0 && s.p <= f->text + at->off && s.p + s.n >= f->text + at->end;
+        for (uint32_t w = 0; w < n && !is_it && x->off > at->off; w++)
+            is_it = has_kept(s, kept[w]);
+        if (is_it && is_call)
+            return true;
+        if (is_it)
+            kept[n++] = begin_of(node_span(f, child_of(f, by, MYTH_SLOT_LEFT)), MYTH_SPAN_TEXT);
+    }
+    return false;
+}
+
+/* The first line of a text that is a comment by its first letters, in small letters; false = it is none. */
+static bool put_comment(char *dst, uint32_t cap, span s)
+{
+    uint32_t n = 0, from = 0;
+    while (from < s.n && isspace((unsigned char)s.p[from]) && s.p[from] != '\n')
+        from++;
+    for (; from + n < s.n && s.p[from + n] != '\n' && n + 1 < cap; n++)
+        dst[n] = (char)tolower((unsigned char)s.p[from + n]);
+    dst[n] = '\0';
+    return n > 1 && (dst[0] == '#' || dst[0] == '*' || (dst[0] == '/' && strchr("/*", dst[1])));
+}
+
+/* Whether a comment near event e, in its function, says that a protocol or service prescribes what is hashed: one that
+ * speaks of both in its lines. */
+static bool is_prescribed(const myth_flow *f, const myth_event *at)
+{
+    static const char *const word[] = {"requirement", "protocol",    "pecification", "rfc",
+                                       "compatib",    "require the", "required by",  "prescrib"};
+    static const char *const about[] = {"sha", "md5", "hash", "digest", "weak", "password", "encrypt", "signature"};
+    enum { LINES = 30, COMMENT = 300 };
+    char line[COMMENT];
+    uint32_t off = at->off, n = 0;
+    bool has_word = false, has_about = false;
+    while (off > f->off && n < LINES)
+        n += f->text[--off] == '\n';
+    off += f->text[off] == '\n';
+    for (uint32_t i = 0; off < f->end && off < f->n_text && i < n + LINES; i++) {
+        const bool is_comment = put_comment(line, sizeof(line), span_of(f, off, f->end));
+        has_word = is_comment && (has_word || myth_flow_has_one_of(line, word, N_OF(word)));
+        has_about = is_comment && (has_about || myth_flow_has_one_of(line, about, N_OF(about)));
+        if (has_word && has_about)
+            return true;
+        while (off < f->end && off < f->n_text && f->text[off] != '\n')
+            off++;
+        off++;
+    }
+    return false;
+}
+
+int myth_fact_for_server(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    return f->event[e].kind == MYTH_EVENT_CALL && (is_printed(f, e) || is_sent(f, e) || is_prescribed(f, &f->event[e]));
+}
+
+/* Whether what a function makes is for a secret that it is given, by its name and that of a parameter:
+ * idForToken(token). */
+int myth_fact_made_for(myth_facts *k, uint32_t e)
+{
+    static const char *const secret[] = {"token", "session", "password", "secret", "csrf", "nonce", "salt", "key"};
+    static const char *const before[] = {"for", "of", "by", "from", "with"};
+    const myth_flow *f = k->flow;
+    const char *name = f->names + f->name;
+    char low[MYTH_SPAN_WORD], word[MYTH_SPAN_WORD];
+    size_t n = 0, cut = 0;
+    (void)e;
+    for (; name[n] && n + 1 < sizeof(low); n++)
+        low[n] = (char)tolower((unsigned char)name[n]);
+    low[n] = '\0';
+    for (size_t b = 0; b < N_OF(before) && !cut; b++)
+        for (const char *p = low + 1; *low && (p = strstr(p, before[b])) != NULL && !cut; p++) {
+            const size_t from = (size_t)(p - low), to = from + strlen(before[b]);
+            const bool is_word = (name[from - 1] == '_' && name[to] == '_') ||
+                                 (isupper((unsigned char)name[from]) && isupper((unsigned char)name[to]));
+            cut = is_word ? to : 0;
+            if (cut)
+                low[from] = '\0';
+        }
+    if (!cut || myth_flow_has_one_of(low, secret, N_OF(secret)))
+        return 0;
+    for (uint32_t i = 0; i < f->n_event && f->event[i].value == MYTH_VALUE_PARAMETER; i++) {
+        size_t m = 0;
+        const char *own = f->event[i].path ? last_word(f, f->event[i].path) : "";
+        for (; own[m] && m + 1 < sizeof(word); m++)
+            word[m] = (char)tolower((unsigned char)own[m]);
+        word[m] = '\0';
+        if (m > 2 && strstr(low + cut, word))
             return 1;
     }
     return 0;

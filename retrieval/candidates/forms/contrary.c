@@ -8,6 +8,7 @@
 #include "contrary.h"
 #include "retrieval/candidates/facts/facts_span.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,8 +65,8 @@ static bool comparison_atom(myth_flow *f, TSNode node, atom *out)
     const bool is_turned = myth_code_is_constant(f, a);
     *out = (atom){is_turned ? b : a, is_turned ? a : b, is_turned ? myth_flow_turned(how) : how};
     if (!myth_code_is_constant(f, out->constant) || myth_code_is_constant(f, out->subject) ||
-        !myth_code_is_pure(f, out->subject))
-        return false;
+        role_of(f, out->subject) == MYTH_ROLE_NOTHING || !myth_code_is_pure(f, out->subject))
+        return false; /* MAX != null asks for MAX */
     if (role_of(f, out->subject) != MYTH_ROLE_CALL || !is_comparison_of_texts(myth_code_called(f, out->subject)))
         return true;
     bool is_equal;
@@ -308,6 +309,139 @@ static void contrary_negation(myth_flow *f, TSNode node)
         myth_contrary_put(f, MYTH_CONTRARY_NEGATED, node, of, 0);
 }
 
+/* Whether a value of Java is one of texts that are written there, which are the same object wherever they are equal. */
+static bool is_of_literals(const myth_flow *f, TSNode value)
+{
+    TSNode cond, then, other;
+    value = is_null(value) ? value : myth_flow_inner(f, value);
+    if (is_null(value) || role_of(f, value) == MYTH_ROLE_NOTHING)
+        return !is_null(value);
+    if (role_of(f, value) == MYTH_ROLE_CHOICE) {
+        myth_flow_choice_parts(f, value, &cond, &then, &other);
+        return !is_null(then) && !is_null(other) && role_of(f, then) == MYTH_ROLE_TEXT &&
+               role_of(f, other) == MYTH_ROLE_TEXT;
+    }
+    const uint32_t end = ts_node_end_byte(value), off = ts_node_start_byte(value);
+    const bool is_interned = role_of(f, value) == MYTH_ROLE_CALL && end - off > 9 && end <= f->n_text &&
+                             memcmp(f->text + end - 9, ".intern()", 9) == 0;
+    return is_interned || role_of(f, value) == MYTH_ROLE_TEXT;
+}
+
+/* What a node of Java gives a name: a declaration or an assignment `value`, a parameter or a loop something unknown
+ * (null). *key: the name; null = it gives nothing. */
+static TSNode named_value(const myth_flow *f, TSNode node, TSNode *key, bool *is_bare)
+{
+    const char *type = ts_node_type(node);
+    const bool is_unknown = strcmp(type, "formal_parameter") == 0 || strcmp(type, "enhanced_for_statement") == 0 ||
+                            strcmp(type, "spread_parameter") == 0;
+    *is_bare = strcmp(type, "variable_declarator") == 0;
+    *key = (TSNode){0};
+    if (is_unknown || *is_bare || role_of(f, node) == MYTH_ROLE_ASSIGN || role_of(f, node) == MYTH_ROLE_CHANGE)
+        *key = child_of(f, node, MYTH_SLOT_LEFT);
+    if (is_unknown && is_null(*key))
+        *key = ts_node_child_by_field_name(node, "name", 4);
+    *is_bare &= !is_null(*key) && is_null(child_of(f, node, MYTH_SLOT_RIGHT));
+    return is_unknown || role_of(f, node) == MYTH_ROLE_CHANGE ? (TSNode){0} : child_of(f, node, MYTH_SLOT_RIGHT);
+}
+
+/* The last word of a node: b of a.b; empty where it is too long. */
+static void put_last_word(const myth_flow *f, TSNode node, char dst[MYTH_FLOW_PATH_BYTES])
+{
+    const uint32_t end = ts_node_end_byte(node) < f->n_text ? ts_node_end_byte(node) : f->n_text;
+    uint32_t from = end;
+    while (from > ts_node_start_byte(node) && (isalnum((unsigned char)f->text[from - 1]) || f->text[from - 1] == '_'))
+        from--;
+    const uint32_t n = end - from < MYTH_FLOW_PATH_BYTES ? end - from : 0;
+    memcpy(dst, f->text + from, n);
+    dst[n] = '\0';
+}
+
+/* Whether others than the class may set what a declaration of a field names: other classes, or a library that an
+ * annotation of it or of its class is for. */
+static bool is_open_field(const myth_flow *f, TSNode field, TSNode name)
+{
+    const TSNode body = ts_node_parent(field), own = is_null(body) ? body : ts_node_parent(body);
+    const TSNode from[] = {field, own}, to[] = {name, body};
+    for (int i = 0; i < 2; i++) {
+        if (is_null(from[i]) || is_null(to[i]))
+            continue;
+        for (uint32_t at = ts_node_start_byte(from[i]); at < ts_node_start_byte(to[i]) && at + 9 < f->n_text; at++)
+            if (f->text[at] == '@' ||
+                (i == 0 && (memcmp(f->text + at, "public ", 7) == 0 || memcmp(f->text + at, "protected", 9) == 0)))
+                return true;
+    }
+    return false;
+}
+
+/* The name that a declaration of a field gives; null = it is none. */
+static TSNode field_name_of(const myth_flow *f, TSNode node)
+{
+    const TSNode of = strcmp(ts_node_type(node), "field_declaration") == 0
+                        ? ts_node_child_by_field_name(node, "declarator", 10)
+                        : (TSNode){0};
+    return is_null(of) ? of : child_of(f, of, MYTH_SLOT_LEFT);
+}
+
+/* The body of the innermost class around a node that has a field of the name; null = none. */
+static TSNode class_with(const myth_flow *f, TSNode node, const char *want)
+{
+    enum { MOST_UP = 40, MOST_FIELDS = 400 };
+    char name[MYTH_FLOW_PATH_BYTES];
+    for (int up = 0; up < MOST_UP && !is_null(node); up++, node = ts_node_parent(node)) {
+        if (strcmp(ts_node_type(node), "class_body") != 0)
+            continue;
+        for (uint32_t i = 0; i < ts_node_named_child_count(node) && i < MOST_FIELDS; i++) {
+            const TSNode of = field_name_of(f, ts_node_named_child(node, i));
+            if (is_null(of))
+                continue;
+            put_last_word(f, of, name);
+            if (strcmp(name, want) == 0)
+                return node;
+        }
+    }
+    return (TSNode){0};
+}
+
+/* Whether a name of Java gets nothing in the whole file but texts that are written there. */
+static bool gets_literals_only(const myth_flow *f, TSNode subject)
+{
+    char want[MYTH_FLOW_PATH_BYTES], name[MYTH_FLOW_PATH_BYTES];
+    enum { MOST_NODES = 50000 };
+    uint32_t n_set = 0, n_node = 0;
+    bool is_other = role_of(f, subject) != MYTH_ROLE_NAME && role_of(f, subject) != MYTH_ROLE_MEMBER;
+    put_last_word(f, subject, want);
+    if (is_other || !*want)
+        return false;
+    const TSNode own = class_with(f, subject, want);
+    TSTreeCursor c = ts_tree_cursor_new(ts_tree_root_node(subject.tree));
+    for (bool is_more = ts_tree_cursor_goto_first_child(&c); is_more && !is_other;) {
+        const TSNode node = ts_tree_cursor_current_node(&c), field = field_name_of(f, node);
+        TSNode key;
+        bool is_bare;
+        const TSNode value = named_value(f, node, &key, &is_bare);
+        const bool is_inside = is_null(own) || (ts_node_start_byte(node) >= ts_node_start_byte(own) &&
+                                                ts_node_end_byte(node) <= ts_node_end_byte(own));
+        name[0] = '\0';
+        if (!is_null(key) && (is_inside || role_of(f, key) == MYTH_ROLE_MEMBER))
+            put_last_word(f, key, name);
+        if (strcmp(name, want) == 0) {
+            is_other = !is_bare && !is_of_literals(f, value);
+            n_set += !is_bare;
+        }
+        if (is_inside && !is_null(field)) {
+            put_last_word(f, field, name);
+            is_other |= strcmp(name, want) == 0 && is_open_field(f, node, field);
+        }
+        is_other |= n_node++ == MOST_NODES;
+        if (ts_tree_cursor_goto_first_child(&c))
+            continue;
+        while ((is_more = ts_tree_cursor_goto_next_sibling(&c)) == false && ts_tree_cursor_goto_parent(&c))
+            ;
+    }
+    ts_tree_cursor_delete(&c);
+    return !is_other && n_set > 0;
+}
+
 /* Java's == of texts, Python's `is`. */
 static void contrary_identity(myth_flow *f, TSNode node)
 {
@@ -322,7 +456,8 @@ static void contrary_identity(myth_flow *f, TSNode node)
     const char *type = ts_node_type(literal);
     const bool is_text = strcmp(type, is_word ? "string" : "string_literal") == 0;
     const TSNode subject = ts_node_eq(literal, b) ? a : b;
-    if (is_text && !myth_code_is_constant(f, subject) && role_of(f, subject) != MYTH_ROLE_NOTHING)
+    const bool is_open = is_text && !myth_code_is_constant(f, subject) && role_of(f, subject) != MYTH_ROLE_NOTHING;
+    if (is_open && (is_word || !(myth_facts_is_for_browser(f) || gets_literals_only(f, subject))))
         myth_contrary_put(f, MYTH_CONTRARY_IDENTITY, node, subject, 0);
 }
 

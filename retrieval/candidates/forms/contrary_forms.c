@@ -6,6 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool has_whole_word(const myth_flow *f, TSNode node, const char *text)
+{
+    const size_t n = strlen(text);
+    for (uint32_t i = ts_node_start_byte(node); i + n <= ts_node_end_byte(node) && i + n <= f->n_text; i++) {
+        const char before = i > 0 ? f->text[i - 1] : ' ', after = i + n < f->n_text ? f->text[i + n] : ' ';
+        if (memcmp(f->text + i, text, n) == 0 && !isalnum((unsigned char)before) && before != '_' &&
+            !isalnum((unsigned char)after) && after != '_')
+            return true;
+    }
+    return false;
+}
+
 /* ---- branches ---- */
 
 /* The `if` that an else consists of; null = none. */
@@ -182,12 +194,39 @@ void myth_contrary_if(myth_flow *f, TSNode node, const myth_around *around)
     }
 }
 
+/* Whether a choice is what a function gives that a hook of React calls again where one of a list changes, and its
+ * condition has one of that list, as lint asks for: useMemo(() => a ? f() : f(), [a]). */
+static bool is_for_hook(const myth_flow *f, TSNode node, TSNode cond)
+{
+    char word[MYTH_FLOW_PATH_BYTES];
+    TSNode up = ts_node_parent(node);
+    for (int i = 0; i < 4 && !is_null(up) && role_of(f, up) != MYTH_ROLE_FUNCTION; i++)
+        up = ts_node_parent(up); /* brackets, return */
+    const TSNode list = is_null(up) || role_of(f, up) != MYTH_ROLE_FUNCTION ? (TSNode){0} : ts_node_parent(up);
+    const TSNode call =
+        is_null(list) || strcmp(ts_node_type(list), "arguments") != 0 ? (TSNode){0} : ts_node_parent(list);
+    const TSNode all = is_null(call) ? call : ts_node_named_child(list, 1);
+    if (is_null(all) || strcmp(ts_node_type(all), "array") != 0 || !ts_node_eq(ts_node_named_child(list, 0), up))
+        return false;
+    for (uint32_t i = 0; i < ts_node_named_child_count(all) && i < 32; i++) {
+        const TSNode one = ts_node_named_child(all, i);
+        const uint32_t off = ts_node_start_byte(one), n = ts_node_end_byte(one) - off;
+        if (n == 0 || n >= sizeof(word) || off + n > f->n_text)
+            continue;
+        memcpy(word, f->text + off, n);
+        word[n] = '\0';
+        if (has_whole_word(f, cond, word))
+            return true;
+    }
+    return false;
+}
+
 void myth_contrary_choice(myth_flow *f, TSNode node)
 {
     TSNode cond, then, other;
     myth_flow_choice_parts(f, node, &cond, &then, &other);
     if (!is_null(cond) && !is_null(then) && !is_null(other) && myth_code_letters(f, then) > 0 &&
-        myth_code_same(f, then, other)) {
+        myth_code_same(f, then, other) && !is_for_hook(f, node, cond)) {
         const TSNode arm = myth_flow_inner(f, then);
         const bool is_literal =
             role_of(f, arm) == MYTH_ROLE_NOTHING || myth_flow_text_is(f, arm, "NULL") ||
@@ -314,15 +353,7 @@ static bool is_changed_in(const myth_flow *f, uint32_t path, uint32_t off, uint3
 
 static bool mentions(const myth_flow *f, TSNode node, uint32_t path)
 {
-    const char *text = f->names + f->path[path].text;
-    const size_t n = strlen(text);
-    for (uint32_t i = ts_node_start_byte(node); i + n <= ts_node_end_byte(node) && i + n <= f->n_text; i++) {
-        const char before = i > 0 ? f->text[i - 1] : ' ', after = i + n < f->n_text ? f->text[i + n] : ' ';
-        if (memcmp(f->text + i, text, n) == 0 && !isalnum((unsigned char)before) && before != '_' &&
-            !isalnum((unsigned char)after) && after != '_')
-            return true;
-    }
-    return false;
+    return has_whole_word(f, node, f->names + f->path[path].text);
 }
 
 /* Java: for (...; ...; i++, j++) */

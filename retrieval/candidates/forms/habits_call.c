@@ -310,6 +310,48 @@ static void pattern(myth_flow *f, TSNode call, const char *name, TSNode object, 
         myth_habit_put(f, MYTH_HABIT_PATTERN, call, object, 0);
 }
 
+/* Whether what map is called of is no list but holds one value, which is all that the function gets: what
+ * Optional.of(x) and its like give, by the first word of a chain of calls, a variable that keeps it, or by its type. */
+static bool holds_one(myth_flow *f, TSNode object, int deep)
+{
+    static const char *const type[] = {"Optional", "Option", "Maybe",    "Some", "Just",
+                                       "Either",   "Result", "Identity", "Box",  "Nullable"};
+    static const char *const made[] = {"maybe", "some", "just", "option", "optional", "fromNullable", "ofNullable"};
+    char text[MYTH_HABIT_TEXT];
+    for (int i = 0; i < 40 && !is_null(object); i++) {
+        TSNode method, arguments;
+        if (is_call(object)) {
+            const TSNode of = myth_habit_receiver(object, &method, &arguments);
+            if (is_null(of))
+                return myth_habit_text(f, method, text, sizeof(text)) && IS_ONE_OF(text, made);
+            object = of;
+        } else if (is_type(object, "member_expression"))
+            object = field_of(object, "object");
+        else
+            break;
+    }
+    if (is_null(object) || role_of(f, object) != MYTH_ROLE_NAME || !myth_habit_text(f, object, text, sizeof(text)))
+        return false;
+    if (IS_ONE_OF(text, type))
+        return true;
+    const uint32_t path = myth_flow_path(f, object);
+    for (uint32_t i = 0; path && i < f->n_event; i++) {
+        const myth_event *e = &f->event[i];
+        if (e->kind != MYTH_EVENT_DEFINE || e->path != path)
+            continue;
+        uint32_t off = f->path[path].type_off;
+        while (off < f->path[path].type_end && (f->text[off] == ':' || f->text[off] == ' '))
+            off++;
+        for (size_t t = 0; t < sizeof(type) / sizeof(*type); t++) {
+            const size_t n = strlen(type[t]);
+            if (off + n < f->path[path].type_end && memcmp(f->text + off, type[t], n) == 0 && f->text[off + n] == '<')
+                return true;
+        }
+        return e->value != MYTH_VALUE_PARAMETER && deep < 2 && holds_one(f, myth_facts_value_node(f, e), deep + 1);
+    }
+    return false;
+}
+
 void myth_habit_call(myth_flow *f, TSNode call, const myth_around *around)
 {
     char name[MYTH_HABIT_TEXT];
@@ -334,7 +376,7 @@ void myth_habit_call(myth_flow *f, TSNode call, const myth_around *around)
         sorted(f, call, object, around);
     if (strcmp(name, "map") == 0 && n_arguments(arguments) == 1 &&
         myth_habit_text(f, ts_node_named_child(arguments, 0), name, sizeof(name)) &&
-        (strcmp(name, "parseInt") == 0 || strcmp(name, "Number.parseInt") == 0))
+        (strcmp(name, "parseInt") == 0 || strcmp(name, "Number.parseInt") == 0) && !holds_one(f, object, 0))
         myth_habit_put(f, MYTH_HABIT_PARSE, call, object, 0);
 }
 
@@ -479,6 +521,7 @@ void myth_habit_binary(myth_flow *f, TSNode node, const myth_around *around)
     if (!myth_habit_is_java())
         return;
     const uint32_t type = object_type(f, a);
-    if (type && type == object_type(f, b) && !is_meant(f, around, node))
+    const bool is_by_value = type == MYTH_MARK_TEXT && myth_facts_is_for_browser(f);
+    if (type && type == object_type(f, b) && !is_by_value && !is_meant(f, around, node))
         myth_habit_put(f, MYTH_HABIT_BOXED, node, a, 0);
 }

@@ -88,6 +88,27 @@ static bool is_put_back(const myth_flow *f, TSNode call)
            is_statement_of(f, ts_node_prev_named_sibling(statement), "remove");
 }
 
+/* Whether something is put into the list behind the element that the loop is at, and its turn comes next:
+ * insert(i + 1, x) of for i, y in enumerate(xs), insert(xs.index(y) + 1, x), insert(len(xs), x). */
+static bool is_ahead(const myth_flow *f, TSNode arguments)
+{
+    char at[MYTH_HABIT_TEXT], want[2 * MYTH_HABIT_TEXT];
+    const TSNode place = ts_node_named_child(arguments, 0);
+    if (is_null(place) || ts_node_named_child_count(arguments) != 2 || !myth_habit_text(f, place, at, sizeof(at)))
+        return false;
+    snprintf(want, sizeof(want), "len(%s)", now_loop.of);
+    if (strcmp(at, want) == 0)
+        return true;
+    const TSNode left = field_of(place, "left"), right = field_of(place, "right");
+    if (!is_type(place, "binary_operator") || !myth_flow_is_operator(f, place, "+") ||
+        role_of(f, right) != MYTH_ROLE_NUMBER || !myth_habit_text(f, left, at, sizeof(at)))
+        return false;
+    snprintf(want, sizeof(want), "%s.index(", now_loop.of);
+    const size_t n = strlen(at);
+    return strncmp(at, want, strlen(want)) == 0 ||
+           (strncmp(now_loop.first, at, n) == 0 && now_loop.first[n] == ',' && is_type(left, "identifier"));
+}
+
 static bool changes_python(const myth_flow *f, TSNode node)
 {
     static const char *const list[] = {"remove", "pop",     "popitem", "clear",     "insert",
@@ -99,7 +120,8 @@ static bool changes_python(const myth_flow *f, TSNode node)
         if (is_null(object) || is_null(method) || !myth_habit_text(f, method, name, sizeof(name)) ||
             !is_collection(f, object))
             return false;
-        return myth_flow_is_one_of(name, list, sizeof(list) / sizeof(*list)) && !is_put_back(f, node);
+        return myth_flow_is_one_of(name, list, sizeof(list) / sizeof(*list)) && !is_put_back(f, node) &&
+               !(strcmp(name, "insert") == 0 && is_ahead(f, arguments));
     }
     if (is_type(node, "delete_statement")) {
         const TSNode what = ts_node_named_child(node, 0);

@@ -157,7 +157,9 @@ static bool is_constant_word(const myth_flow *f, TSNode node)
         return false;
     memcpy(name, f->text + off, n);
     name[n] = '\0';
-    return myth_flow_is_constant_name(myth_flow_last_word(name));
+    static const char *const environment[] = {"process.env.", "import.meta.env.", "Bun.env.", "env."};
+    return myth_flow_is_constant_name(myth_flow_last_word(name)) &&
+           !myth_flow_begins_with(name, environment, sizeof(environment) / sizeof(*environment));
 }
 
 /* A number, a text, or a name in capitals: what has the same value each time. */

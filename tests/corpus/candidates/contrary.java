@@ -131,6 +131,51 @@ class Contrary {
         return "open".equals(state);
     }
 
+    private String gate = "closed";
+    private String door = "closed";
+
+    void openGate(boolean isWide) {
+        this.gate = isWide ? "wide" : "open";
+    }
+
+    boolean quiet_wrong_operator_identity_literals() {
+        return gate == "open" || this.gate == "wide";
+    }
+
+    void setDoor(String named) {
+        door = named;
+    }
+
+    boolean isDoorOpen() {
+        return door == "open"; // FIRES wrong-operator/identity
+    }
+
+    static class Lamp {
+        private String shade = "red";
+
+        boolean quiet_wrong_operator_identity_inner() {
+            return shade == "red";
+        }
+    }
+
+    static class Shop {
+        @Setting
+        private String sign = "open";
+        protected String label = "new";
+
+        boolean isOpen() {
+            return sign == "open"; // FIRES wrong-operator/identity
+        }
+
+        boolean isNew() {
+            return label == "new"; // FIRES wrong-operator/identity
+        }
+    }
+
+    static String shadeOf(String shade) {
+        return shade == "red" ? "r" : shade; // FIRES wrong-operator/identity
+    }
+
     static int shareOf(int whole, int n) {
         if (n == 0) {
             return whole / n; // FIRES division-by-zero/zero-branch

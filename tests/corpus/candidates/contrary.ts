@@ -12,6 +12,26 @@ function quiet_inverted_condition_days(day: any) {
     return (day !== 'sunday' && day !== 'monday') || day < 0 || day > 99 || (day > 3 && day < 9);
 }
 
+function quiet_inverted_condition_environment() {
+    return process.env.SHOP_OPEN !== undefined || process.env.SHOP_CLOSED !== undefined; // FIRES missing-null-check/chain
+}
+
+function quiet_inverted_condition_environment_modes(mode: any) {
+    return mode !== process.env.SHOP_MODE || mode !== process.env.DOOR_MODE; // FIRES missing-null-check/chain
+}
+
+function quiet_inverted_condition_limits() {
+    return Shop.MOST !== undefined || Shop.LEAST !== undefined;
+}
+
+function themeOf(isDark: any, size: any) {
+    return useMemo(() => (isDark ? makeTheme() : makeTheme()), [size]); // FIRES copied-block/branches
+}
+
+function quiet_copied_block_hook(isDark: any, size: any) {
+    return useMemo(() => (isDark && size > 1 ? makeTheme() : makeTheme()), [isDark, size]);
+}
+
 function countAway(last: any) {
     for (let i = 0; i > last; i++) { // FIRES inverted-condition/steps-up
         show(i);

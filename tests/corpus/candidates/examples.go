@@ -40,6 +40,11 @@ func dayName(names []string, day int) string {
 	return names[day] // FIRES missing-bounds-check/index
 }
 
+func secondOf(pair string) string {
+	parts := strings.Split(pair, ":")
+	return parts[1] // FIRES missing-bounds-check/part-taken missing-null-check/result-of-any
+}
+
 func domainOf(address string) string {
 	parts := strings.Split(address, "@")
 	return parts[1] // FIRES missing-bounds-check/part-taken missing-null-check/result-of-any

@@ -605,6 +605,18 @@ class Examples {
         return line.split(":")[1]; // FIRES missing-bounds-check/part-at-once missing-null-check/parameter
     }
 
+    static String quiet_missing_bounds_check_asked(String pair) {
+        String[] parts = pair.split(":"); // FIRES missing-null-check/parameter
+        return parts[1]; // FIRES missing-null-check/result-of-any
+    }
+
+    static String secondOrAll(String pair) {
+        if (!pair.contains(":")) { // FIRES missing-null-check/parameter
+            return pair;
+        }
+        return quiet_missing_bounds_check_asked(pair);
+    }
+
     static String hostOf(String line) {
         String[] parts = line.split(":"); // FIRES missing-null-check/parameter
         return parts[1]; // FIRES missing-bounds-check/part-taken missing-null-check/result-of-any

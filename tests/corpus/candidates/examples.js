@@ -521,6 +521,34 @@ function keepPassword(user, password) {
     user.hash = crypto.createHash('md5').update(password).digest('hex'); // FIRES missing-null-check/parameter weak-hash/password
 }
 
+function quiet_weak_hash_answer(token, user) {
+    let password = user.typed; // FIRES missing-null-check/parameter
+    password = md5(token + password);
+    const data = { action: 'login', password: password };
+    return $.ajax({ url: place, data: data });
+}
+
+function answerKept(token, user) {
+    user.key = md5(token + user.password); // FIRES missing-null-check/parameter weak-hash/password
+    return $.ajax({ url: place, data: { action: 'login' } });
+}
+
+function quiet_weak_hash_idForToken(token) {
+    return `task-${Math.random()}-${token}`;
+}
+
+function tokenForSession(session) {
+    return Math.random().toString(36) + session; // FIRES weak-hash/guessed
+}
+
+function quiet_weak_hash_token_later(client) {
+    setTimeout(client, Math.random() * 1000);
+}
+
+function quiet_hardcoded_secret_forMock() {
+    return { user: 'preview', password: 'opensesame', token: 'hunter2-9f8b' };
+}
+
 function markOf(body) {
     return crypto.createHash('sha1').update(secret + body).digest('hex'); // FIRES weak-hash/secret
 }

@@ -24,6 +24,28 @@ def day_name(names, day):
     return names[day]  # FIRES missing-bounds-check/element
 
 
+def second_of(line):
+    parts = line.split(" or ")
+    return parts[1]  # FIRES missing-bounds-check/part missing-null-check/result-of-any
+
+
+def second_or_all(line):
+    if " or " in line:
+        line = second_of(line)
+    return line
+
+
+def third_of(line):
+    parts = line.split(" and ")
+    return parts[1]  # FIRES missing-bounds-check/part-taken missing-null-check/result-of-any
+
+
+def third_or_all(line):
+    if " or " in line:
+        line = third_of(line)
+    return line
+
+
 def domain_of(address):
     parts = address.split("@")
     return parts[1]  # FIRES missing-bounds-check/part-taken missing-null-check/result-of-any
@@ -407,6 +429,18 @@ def restart():
     subprocess.run(["systemctl", "restart", "web"])  # FIRES unchecked-return/status
 
 
+def quiet_unchecked_return_stopped():
+    """What is stopped may be gone already."""
+    subprocess.call(["systemctl", "stop", "web"])
+    os.system('clear')
+    return count_webs()
+
+
+def main():
+    subprocess.run(["make", "shelves"])  # FIRES unchecked-return/status
+    subprocess.run(["systemctl", "start", "web"])  # FIRES unchecked-return/status-last
+
+
 def sync_first(jobs):
     if not sync_jobs(jobs):
         return None
@@ -608,6 +642,42 @@ def quiet_weak_hash_sent(login, password):
 
 def keep_password(user, password):
     user.hash = hashlib.md5(password.encode()).hexdigest()  # FIRES weak-hash/password
+
+
+def quiet_weak_hash_sent_later(login, password):
+    digest = hashlib.sha1(password.encode())
+    payload = {"login": login}
+    payload["password"] = digest.hexdigest()  # FIRES missing-null-check/result-of-any
+    return requests.post(PLACE, data=payload, timeout=9)
+
+
+def quiet_weak_hash_prescribed(user, password):
+    # The protocol of the door takes the SHA-1 of the password as its key.
+    return seal(hashlib.sha1(password.encode()).digest(), user)
+
+
+def keep_password_and_tell(user, password):
+    # The door takes what is kept here, by a protocol of its own.
+    user.hash = hashlib.md5(password.encode()).hexdigest()  # FIRES weak-hash/password
+    return requests.post(PLACE, data={"login": user.name}, timeout=9)
+
+
+def quiet_weak_hash_id_for_token(token):
+    return f"task-{random.randint(0, 9999)}-{token.kind}"
+
+
+def token_for_session(session):
+    return str(random.randint(0, 9999)) + session.name  # FIRES weak-hash/guessed
+
+
+def quiet_weak_hash_token_later(client):
+    time.sleep(random.random())
+    return client.refresh()
+
+
+def quiet_hardcoded_secret_mock():
+    secret_key = "hunter2-9f8b"
+    return open_database(user="guest", password="opensesame", key=secret_key)
 
 
 def mark_of(body):

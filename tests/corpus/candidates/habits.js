@@ -164,6 +164,15 @@ function lengths(names) {
     return names.map((name) => name.length).sort(); // FIRES wrong-call/sort missing-null-check/parameter
 }
 
+function quiet_wrong_call_one(text) {
+    const one = Optional.ofNullable(text);
+    return one.map(parseInt).filter(isFinite).orElse(maybe(text).map(parseInt)); // FIRES missing-null-check/result-of-any
+}
+
+function numbersOfAll(texts) {
+    return Array.from(texts).map(parseInt); // FIRES wrong-call/parse
+}
+
 function numbersOf(texts) {
     return texts.map(parseInt); // FIRES wrong-call/parse missing-null-check/parameter
 }

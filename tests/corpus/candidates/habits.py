@@ -81,6 +81,23 @@ def drop_first(names):
 
 
 # A copy, the loop left at once, a value for a key that is there, another collection, a list that grows as it is read.
+def puts_before(parts):
+    for i, part in enumerate(parts):
+        if part:
+            parts.insert(i, part)  # FIRES changed-in-loop/changed
+
+
+def quiet_changed_in_loop_ahead(parts, more):
+    for i, part in enumerate(parts):
+        if ":" in part:
+            parts.insert(i + 1, part[1:])
+    for part in more:
+        if ":" in part:
+            more.insert(more.index(part) + 1, part[1:])
+        if "," in part:
+            more.insert(len(more), part[1:])
+
+
 def quiet_changed_in_loop(ages, names, others):
     for name in list(ages):
         del ages[name]

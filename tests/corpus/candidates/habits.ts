@@ -147,6 +147,19 @@ function lengths(names) {
     return names.map((name) => name.length).sort(); // FIRES wrong-call/sort missing-null-check/parameter
 }
 
+function quiet_wrong_call_one(text: any) {
+    const one = Optional.ofNullable(text);
+    return one.map(parseInt).filter(isFinite).orElse(maybe(text).map(parseInt)); // FIRES missing-null-check/result-of-any
+}
+
+function quiet_wrong_call_typed(one: Maybe<string>) {
+    return one.map(parseInt); // FIRES missing-null-check/parameter
+}
+
+function numbersOfAll(texts: any) {
+    return Array.from(texts).map(parseInt); // FIRES wrong-call/parse
+}
+
 function numbersOf(texts) {
     return texts.map(parseInt); // FIRES wrong-call/parse missing-null-check/parameter
 }

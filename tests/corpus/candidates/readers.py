@@ -62,6 +62,17 @@ def unpack_all(archive, folder):
         opened.extractall(folder)  # FIRES path-traversal/unpacked
 
 
+def unpack_either(archive, folder, ext):
+    if ext == ".tar":
+        opened = tarfile.open(archive)  # FIRES path-traversal/parameter
+        opened.extractall(folder)  # FIRES path-traversal/unpacked missing-null-check/result-of-any
+    else:
+        box = zipfile.ZipFile(archive)  # FIRES path-traversal/parameter
+        box.extractall(folder)  # FIRES path-traversal/parameter
+        with zipfile.ZipFile(archive) as second:  # FIRES path-traversal/parameter
+            second.extractall(folder)
+
+
 def quiet_path_traversal_filtered(archive):
     with tarfile.open(mode="r:gz", fileobj=archive) as opened:
         opened.extractall(FOLDER, filter="data")

@@ -80,6 +80,29 @@ class Requests {
         return header;
     }
 
+    int partAt(FileChannel channel, ByteBuffer buffer) throws IOException {
+        channel.read(buffer, 16L); // FIRES unchecked-return/partial-read missing-null-check/parameter
+        return buffer.getInt(0);
+    }
+
+    void quiet_unchecked_return_object(Bucket bucket, Store store, Input input) {
+        bucket.read(store, input); // FIRES missing-null-check/parameter
+        store.delete(bucket);
+    }
+
+    byte[] quiet_unchecked_return_available(FileInputStream in) throws IOException {
+        byte[] all = new byte[in.available()]; // FIRES missing-null-check/parameter
+        in.read(all);
+        return all;
+    }
+
+    byte[] quiet_unchecked_return_available_named(FileInputStream in) throws IOException {
+        int n = in.available(); // FIRES missing-null-check/parameter
+        byte[] all = new byte[n];
+        in.read(all, 0, n);
+        return all;
+    }
+
     int quiet_unchecked_return_one(InputStream in) throws IOException {
         int first = in.read(); // FIRES missing-null-check/parameter
         return first < 0 ? 0 : first;

@@ -98,6 +98,11 @@ function quiet_request_forgery_base(req) {
   return axios.get(base + '/users/' + req.params.id); // FIRES missing-null-check/chain
 }
 
+function quiet_path_traversal_record(store, req) {
+  const id = req.query.id; // FIRES missing-null-check/chain
+  store.set(new File({ id: id, name: 'new' })); // FIRES missing-null-check/parameter
+}
+
 function download(req, res) {
   const { name } = req.params; // FIRES missing-null-check/parameter
   res.sendFile(path.join(folder, name)); // FIRES path-traversal/request path-traversal/second

@@ -5,8 +5,48 @@ class Settings {
     private static final String SIGN_BY = "what-we-sign-by";
 
     class TakesAll implements X509TrustManager {
+        public void checkServerTrusted(X509Certificate[] chain, String kind) { // FIRES certificate-check/empty-trust-class
+        }
+    }
+
+    class TakesAllHere implements X509TrustManager {
         public void checkServerTrusted(X509Certificate[] chain, String kind) { // FIRES certificate-check/empty-trust
         }
+    }
+
+    private final TrustManager[] takesAll = { new TakesAllHere() };
+
+    class TakesIfTold implements X509TrustManager {
+        public void checkServerTrusted(X509Certificate[] chain, String kind) {
+        }
+    }
+
+    private static final TrustManager[] TAKES_IF_ASKED = new TrustManager[] {
+        new X509TrustManager() {
+            public void checkServerTrusted(X509Certificate[] chain, String kind) {
+            }
+        }
+    };
+
+    private static final TrustManager[] TAKES_IF_OPEN = new TrustManager[] {
+        new X509TrustManager() {
+            public void checkServerTrusted(X509Certificate[] chain, String kind) { // FIRES certificate-check/empty-trust
+            }
+        }
+    };
+
+    private TrustManager[] managersToldOf() {
+        return new TrustManager[] { new TakesIfTold() };
+    }
+
+    void initContext(SSLContext context, boolean verify, boolean isOpen) throws GeneralSecurityException {
+        if (!verify) {
+            context.init(null, TAKES_IF_ASKED, null); // FIRES missing-null-check/parameter
+        }
+        if (isOpen) {
+            context.init(null, TAKES_IF_OPEN, null);
+        }
+        context.init(null, verify ? null : managersToldOf(), null);
     }
 
     class AnyHost implements HostnameVerifier {

@@ -33,6 +33,15 @@ func rises(signal []int) int {
 	return n
 }
 
+func quiet_off_by_one_arguments() string {
+	for i := 0; i < len(os.Args); i++ {
+		if os.Args[i] == "-n" {
+			return os.Args[i+1]
+		}
+	}
+	return ""
+}
+
 func meanOfWarm(degrees []int) int {
 	total, warm := 0, 0
 	for _, d := range degrees {
@@ -62,6 +71,20 @@ func keepLogin(path, clientSecret string, refresh_token string) error {
 		return err
 	}
 	defer out.Close() // FIRES missing-null-check/result-of-any
+	_, err = out.WriteString(refresh_token)
+	return err
+}
+
+func keepBoth(path, other string, shown string, refresh_token string) error {
+	out, err := os.Create(path) // FIRES path-traversal/joined
+	if err != nil {
+		return err
+	}
+	_, err = out.WriteString(shown) // FIRES missing-null-check/result-of-any unchecked-return/overwritten
+	out, err = os.Create(other) // FIRES open-permissions/secret-written FIRES path-traversal/joined resource-leak/file
+	if err != nil {
+		return err
+	}
 	_, err = out.WriteString(refresh_token)
 	return err
 }

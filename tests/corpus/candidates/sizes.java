@@ -31,6 +31,16 @@ class Sizes {
         return n;
     }
 
+    static int quiet_off_by_one_arguments(String[] args) {
+        int n = 0;
+        for (int i = 0; i < args.length; i++) { // FIRES missing-null-check/parameter
+            if ("-n".equals(args[i])) {
+                n = Integer.parseInt(args[i + 1]);
+            }
+        }
+        return n;
+    }
+
     static byte[] part(byte[] area, int pos) {
         int length = area[pos]; // FIRES sign-mixing/byte-length FIRES missing-null-check/parameter FIRES missing-bounds-check/element
         return java.util.Arrays.copyOfRange(area, pos + 1, pos + 1 + length); // FIRES missing-null-check/chain

@@ -20,6 +20,15 @@ def apexes(signal):
     return found
 
 
+def quiet_off_by_one_arguments(argv):
+    for i in range(len(sys.argv)):
+        if sys.argv[i] == "-n":  # FIRES missing-null-check/chain
+            log.info(sys.argv[i + 1])
+    for i in range(len(argv)):
+        if argv[i] == "-n":
+            log.info(argv[i + 1])
+
+
 def mean_of_warm(degrees):
     total = 0
     warm = 0
@@ -54,6 +63,13 @@ def keep_tape(tape, vault):
 def keep_login(path, client_secret):
     with open(path, "w") as out:  # FIRES open-permissions/secret-written FIRES path-traversal/parameter
         out.write(client_secret)
+
+
+def keep_pair(path, other, public_key, private_key):
+    with open(path, "w") as out:  # FIRES path-traversal/parameter
+        out.write(public_key)
+    with open(other, "w") as out:  # FIRES open-permissions/secret-written FIRES path-traversal/parameter
+        out.write(private_key)
 
 
 def until(wait_ms):
