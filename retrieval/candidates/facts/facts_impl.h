@@ -65,7 +65,8 @@ int myth_fact_secret(myth_facts *k, uint32_t e);
 myth_file_name *myth_file_facts_put(myth_file_facts *ff, const char *text); /* NULL without memory */
 /* Puts a text into `names` and returns its offset. */
 uint32_t myth_file_facts_text(myth_file_facts *ff, const char *text);
-/* Notes from where on a file is one of tests, by what it includes, and whether it may have maps; once, with what is outside of all functions. */
+/* Notes from where on a file is one of tests, by what it includes, and whether it may have maps; once, with what is
+ * outside of all functions. */
 void myth_file_facts_tests(myth_file_facts *ff, const myth_flow *f);
 /* Marks the macros that stand for an attribute that releases a variable; once, with what is outside of functions. */
 void myth_file_facts_releasing(myth_file_facts *ff, const myth_flow *f);

@@ -193,7 +193,8 @@ static TSNode argument_of(const myth_flow *f, TSNode call, uint32_t i)
     return is_null(list) ? list : ts_node_named_child(list, i);
 }
 
-/* Whether l->what a call gives is own: numbers as texts, a text in other letters, or of an address l->what is encoded. */
+/* Whether what a call gives is own: numbers as texts, a text in other letters, or what is encoded of
+ * an address. */
 static bool is_own_call(look *l, TSNode call, uint32_t e, int deep)
 {
     static const char *const same[] = {"strings.ToUpper", "strings.ToLower",    "strings.TrimSpace",  "strings.Repeat",

@@ -71,10 +71,10 @@ bool myth_facts_is_value(const myth_facts *k, uint32_t e, uint32_t d)
 bool myth_facts_is_reported(const myth_flow *f, uint32_t d, uint32_t x)
 {
     static const char *const makes[] = {
-        "_result_int", "SetResultInt", "lua_pushint", "lua_pushnum", "PyLong_From",  "PyInt_From", "PyBool_From",
-        "Tcl_NewInt",  "Tcl_NewWide",  "Tcl_NewLong", "Jim_NewInt",  "napi_create_", "JS_NewInt",  "JS_NewNumber",
-        "duk_push_",   "INT2NUM",      "LONG2NUM",    "LL2NUM",      "SIZET2NUM",    "scm_from_",  "newSViv",
-        "RETURN_LONG", "RETVAL_LONG",  "Val_long",    "Val_int",     "NewFromInt",   "mrb_fixnum"};
+        "_result_int", "SetResultInt", "_pushint",    "_pushnum",   "PyLong_From",  "PyInt_From", "PyBool_From",
+        "Tcl_NewInt",  "Tcl_NewWide",  "Tcl_NewLong", "Jim_NewInt", "napi_create_", "JS_NewInt",  "JS_NewNumber",
+        "duk_push_",   "INT2NUM",      "LONG2NUM",    "LL2NUM",     "SIZET2NUM",    "scm_from_",  "newSViv",
+        "RETURN_LONG", "RETVAL_LONG",  "Val_long",    "Val_int",    "NewFromInt",   "mrb_fixnum"};
     if (x == UINT32_MAX)
         return false;
     const myth_event *a = &f->event[x];

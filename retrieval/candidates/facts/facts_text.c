@@ -633,8 +633,8 @@ static bool makes_map(span s)
     return i > 0 && i + 4 < s.n && memcmp(s.p + i, "map[", 4) == 0;
 }
 
-/* Whether the file asks what has the name what only a map is asked: names.count(key), names.find(key) != names.end(); of
- * a text the latter is not done. In Go: whether it makes a map of that name. */
+/* Whether the file asks what has the name what only a map is asked: names.count(key), names.find(key) != names.end();
+ * of a text the latter is not done. In Go: whether it makes a map of that name. */
 static bool is_map_by_name(const myth_flow *f, const char *name)
 {
     static const char *const asks[] = {"find(", "end()", "count(", "contains(", "lower_bound("};
