@@ -53,7 +53,7 @@ from measure import HERE
 # parts: log likelihood -0.568 a place (-0.573 with a PRIOR of 3).
 PRIOR, WEIGHT, HOLD = 6.0, {"A": 0.5, "B": 1.0, "C": 1.0}, 4.0
 # SAID: what the calibrations whose findings are sets C and D took for a finding.
-CONFIDENCE, SAID = 0.25, 0.45
+CONFIDENCE, SAID = 0.3, 0.45
 TESTS = re.compile(
     r"(^|/)([^/]*[._-])?(tests?|test_?data|testcases|testsuites?|unittests?|specs?|e2e|__(tests?|mocks|snapshots)__)/|"
     r"(^|/)(test|tests|spec)[_.-][^/]*$|(^|/)conftest\.py$|"

@@ -15,12 +15,12 @@ run() {
     [ $code -lt 4 ] && [ $code -ne 2 ]
 }
 
-echo "== Rules find places, and the judge that ships says how probable a fault each is. What it gives 0.25 is a finding: in"
-echo "   code that people released nearly half of such places are faults. No text is generated."
+echo "== Rules find places, and the judge that ships says how probable a fault each is. What it gives 0.3 is a finding: in"
+echo "   code that people released three of five such places are faults. No text is generated."
 run inspect-file "$file"
 if [ "$file" = tests/corpus/demo.c ]; then
-    echo "All of these are faults: line 14 writes to memory that malloc may not have given, 26 closes and 56 writes to a file"
-    echo "that may not be open."
+    echo "All of these are faults: line 13 asks for memory that is written without a test, 26 closes a file that may not be"
+    echo "open, and 55 opens one that is written without a test."
 fi
 
 echo
