@@ -11,7 +11,7 @@
 
 static cli_result r;
 
-/* What is searched: $D/src has examples of nearly every rule, $D/few of several in each language. Judging takes the
+/* What is searched: $D/src has examples of many rules, $D/few of several in each language. Judging takes the
  * time of these tests, so only what is about each rule asks about the first. */
 static struct searched {
     const char *const folder;
@@ -677,7 +677,7 @@ static int begin(void **state)
         return -1;
     cli_own_home();
     cli_shell(&r,
-              "mkdir -p $D/src $D/few && cp tests/corpus/candidates/examples.py $D/src/b.py && head -260 "
+              "mkdir -p $D/src $D/few && head -480 tests/corpus/candidates/examples.py >$D/src/b.py && head -260 "
               "tests/corpus/candidates/examples.c >$D/src/a.c && sed '/^static long total_of/,$d' $D/src/a.c "
               ">$D/few/a.c && sed '/^def total_of/,$d' $D/src/b.py >$D/few/b.py && printf 'char *f(int n)\\n{\\n    "
               "char *p = malloc(n * 4);\\n    p[0] = 1;\\n    free(p);\\n    return p;\\n}\\n' >$D/one.c");
