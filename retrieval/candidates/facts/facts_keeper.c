@@ -678,11 +678,15 @@ bool myth_facts_is_locked(const myth_flow *f, uint32_t a, uint32_t path)
  * which a descriptor is not: if ((res = lib_open(dev, &handle)) != 0). */
 bool myth_facts_is_told_beside(const myth_flow *f, uint32_t call, uint32_t d)
 {
+    static const char *const number[] = {"int", "long", "unsigned", "bool", "gint", "gboolean", "BOOL", "int32_t"};
     const uint32_t path = f->event[d].path;
-    bool has_address = false;
+    const span type = span_of(f, f->path[path].type_off, f->path[path].type_end);
+    bool has_address = false, is_number = false;
+    for (size_t i = 0; i < N_OF(number); i++)
+        is_number |= has_word(type, number[i]);
     for (uint32_t i = call + 1; i < f->n_event && i < call + NEAR && f->event[i].off < f->event[call].end; i++)
         has_address |= f->event[i].kind == MYTH_EVENT_ARG && f->event[i].call == call && f->event[i].is_through;
-    if (!has_address || f->path[path].is_pointer || f->path[path].type_end == 0)
+    if (!has_address || f->path[path].is_pointer || !is_number)
         return false;
     for (uint32_t i = call; i < f->n_event && i < d + NEAR; i++) {
         const myth_event *t = &f->event[i];

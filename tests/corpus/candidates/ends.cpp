@@ -11,6 +11,12 @@ static void add_part(struct shop *shop, const char *name)
     shop->last->n = 2; /* FIRES missing-null-check/result-of-any */
 }
 
+static void add_link(struct shop *shop)
+{
+    struct link *link = SSL_link_add(shop, 80); /* FIRES resource-leak/any unchecked-return/not-tested */
+    link->n = 3; /* FIRES missing-null-check/result-of-any */
+}
+
 static int quiet_unchecked_return_part(struct shop *shop)
 {
     struct part *part = part_add(shop, g_strdup("first")); /* FIRES resource-leak/any */

@@ -585,6 +585,15 @@ static int lose_descriptor(struct device *of)
     return 0;
 }
 
+static int lose_handle(struct device *of)
+{
+    lib_handle at = lib_open(of->path, &of->kind); /* FIRES resource-leak/file missing-null-check/parameter */
+    if (!at)
+        return -1;
+    show_device(of, at);
+    return 0;
+}
+
 static int quiet_resource_leak_chained(struct device *of)
 {
     int fd;
