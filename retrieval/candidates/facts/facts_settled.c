@@ -290,7 +290,10 @@ static bool is_address_before(const myth_flow *f, uint32_t to, const char *w)
 {
     enum { FAR = 700 };
     static const char *const takes[] = {"inet_ntop(", "inet_pton(", "inet_aton(", "valid_ip", "is_ip"};
-    const span s = span_of(f, to > FAR ? to - FAR : 0, to);
+    uint32_t from = to; /* in the same function */
+    while (from > 1 && to - from < FAR && !(f->text[from - 1] == '}' && f->text[from - 2] == '\n'))
+        from--;
+    const span s = span_of(f, from, to);
     char want[MYTH_SPAN_WORD + 16];
     snprintf(want, sizeof(want), "%s = inet_ntoa(", w);
     if (has_text(s, want))
