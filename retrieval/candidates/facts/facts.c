@@ -656,6 +656,7 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_made_in] = myth_fact_made_in,
     [MYTH_FACT_handed_on] = myth_fact_handed_on,
     [MYTH_FACT_memory] = myth_fact_memory,
+    [MYTH_FACT_memory_ends] = myth_fact_memory_ends,
     [MYTH_FACT_usually_tested] = myth_fact_usually_tested,
     [MYTH_FACT_vetted] = myth_fact_vetted,
     [MYTH_FACT_asked_after] = myth_fact_asked_after,

@@ -61,6 +61,7 @@ typedef struct {
     uint64_t ended_on;                       /* the hash of that value's text; of two values 0 */
     bool is_releasing; /* a macro for the attribute that releases a variable where its block ends */
     bool is_keeper;    /* a function that gives what a variable keeps that outlives it */
+    bool is_ending;    /* one that is declared as such that never returns */
 } myth_file_name;
 
 /* What a function of the file does with a parameter. */

@@ -399,6 +399,18 @@ static bool is_below_in_calls(const myth_facts *k, uint32_t e)
     return n_call > 0;
 }
 
+/* Whether a value is what a function has read, which was asked for as many as the path says: n of n = read(fd, p, len)
+ * is no size of p, and n < len asks whether it was less. */
+static bool is_read_of(const myth_flow *f, span value, uint32_t path)
+{
+    static const char *const reads[] = {"read", "Read", "recv", "Recv"};
+    uint32_t n = 0;
+    while (n < value.n && value.p[n] != '(')
+        n++;
+    return n < value.n && has_one((span){value.p, n}, reads, N_OF(reads)) &&
+           has_word((span){value.p + n, value.n - n}, last_word(f, path));
+}
+
 /* Whether a condition compares with the size of the very array that the path chooses an element of: where a loop's
  * condition holds, or another one does not. */
 int myth_fact_own_size(myth_facts *k, uint32_t e)
@@ -420,6 +432,8 @@ int myth_fact_own_size(myth_facts *k, uint32_t e)
             from = definition_span(f, &f->event[i]);
             break;
         }
+    if (is_read_of(f, from, t->path))
+        return 0;
     bool is = false;
     for (uint32_t i = e + 1; i < f->n_event && i < e + MYTH_FACTS_NEAR; i++) {
         const myth_event *x = &f->event[i];

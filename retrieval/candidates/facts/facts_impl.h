@@ -75,6 +75,8 @@ void myth_file_facts_closers(myth_file_facts *ff, const myth_flow *f);
 /* Marks a function that gives what outlives it and is kept; of one that gives what another gave the other stands
  * before it. */
 void myth_file_facts_keepers(myth_file_facts *ff, const myth_flow *f);
+/* Marks the functions that are declared as such that never return; once, with what is outside of functions. */
+void myth_file_facts_ending(myth_file_facts *ff, const myth_flow *f);
 /* Counts a call behind which the process ends for one of its results. */
 void myth_file_facts_ended(myth_file_facts *ff, const myth_flow *f, uint32_t call);
 /* Counts what a function does with its parameters. */
@@ -103,6 +105,11 @@ bool myth_facts_is_locked(const myth_flow *f, uint32_t a, uint32_t path);
 bool myth_facts_never_returns(const myth_flow *f, uint32_t d);
 /* Whether event x returns a value for which all callers of this function end the process; only its file knows it. */
 bool myth_facts_ends_callers(const myth_facts *k, uint32_t x);
+/* Whether the path, by its name, says how a call went and is not what it gave. */
+bool myth_facts_is_status(const myth_flow *f, uint32_t path);
+/* Whether the result of a call, which definition d keeps, only says how it went: it opens something behind an address,
+ * and the result is compared with zero. */
+bool myth_facts_is_told_beside(const myth_flow *f, uint32_t call, uint32_t d);
 /* Whether event x is where closing a file has failed, by the condition that it depends on. */
 bool myth_facts_is_failed_close(const myth_flow *f, uint32_t x);
 /* Whether event x stands behind a call that ends the process, in the same block. */
@@ -125,6 +132,16 @@ bool myth_facts_fits(const myth_facts *k, uint32_t e);
 bool myth_facts_is_given(const myth_flow *f, uint32_t e, uint32_t d);
 /* All callers of a static function ask first for what it stores behind their argument. */
 bool myth_facts_is_asked_by_callers(const myth_flow *f, uint32_t d);
+/* It gets another value before anything reads it: a pointer by a definition, any by a function that makes one behind
+ * its address. */
+bool myth_facts_is_set_again(const myth_flow *f, uint32_t d);
+/* The call says how it went behind an address, and that is asked for before event `next`, the first use of the
+ * result. */
+bool myth_facts_is_told(const myth_flow *f, uint32_t e, uint32_t next);
+/* What call e scans is a file of the kernel, which has always the same form: a line of "/proc/stat". */
+bool myth_facts_is_of_kernel(const myth_facts *k, uint32_t e);
+/* It is an address in four numbers that a function of the library has written or accepted before. */
+bool myth_facts_is_of_address(const myth_facts *k, uint32_t e);
 /* Whether a function keeps what it is given, by a word in its name. */
 bool myth_facts_takes_over(const char *name);
 
@@ -152,6 +169,7 @@ int myth_fact_made_in(myth_facts *k, uint32_t e);
 int myth_fact_handed_on(myth_facts *k, uint32_t e);
 int myth_fact_usually_tested(myth_facts *k, uint32_t e);
 int myth_fact_memory(myth_facts *k, uint32_t e);
+int myth_fact_memory_ends(myth_facts *k, uint32_t e);
 int myth_fact_vetted(myth_facts *k, uint32_t e);
 int myth_fact_asked_after(myth_facts *k, uint32_t e);
 int myth_fact_waived(myth_facts *k, uint32_t e);

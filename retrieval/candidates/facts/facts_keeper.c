@@ -408,14 +408,82 @@ static bool ends_process(const char *name)
            has_part(last, "oom");
 }
 
-/* Whether the process ends in a scope that begins behind event `from`, whatever else is done there. */
-static bool is_end_of_process(const myth_flow *f, uint32_t from, uint32_t scope)
+/* The name of the function that a text declares: the first word that has a bracket behind it and is no attribute; 0 =
+ * there is none. */
+static uint32_t declared_name(span s, char name[MYTH_SPAN_WORD])
 {
-    for (uint32_t i = from; i < f->n_event && f->event[i].off < f->scope[scope].end; i++)
-        if (f->event[i].kind == MYTH_EVENT_CALL && f->event[i].scope == scope && !f->event[i].test &&
-            f->event[i].off >= f->scope[scope].off && ends_process(f->names + f->event[i].name))
+    static const char *const attribute[] = {"attribute", "declspec", "oreturn", "ORETURN",
+                                            "O_RETURN",  "defined",  "format"};
+    for (uint32_t i = 0, n; i < s.n; i += n ? n : 1) {
+        n = word_at(s, i, name);
+        uint32_t next = i + n;
+        while (next < s.n && s.p[next] <= ' ')
+            next++;
+        if (n > 0 && next < s.n && s.p[next] == '(' && !myth_flow_has_one_of(name, attribute, N_OF(attribute)))
+            return n;
+    }
+    return 0;
+}
+
+void myth_file_facts_ending(myth_file_facts *ff, const myth_flow *f)
+{
+    static const char *const says[] = {"oreturn", "ORETURN", "O_RETURN"};
+    const span all = span_of(f, 0, f->n_text);
+    char name[MYTH_SPAN_WORD];
+    for (size_t w = 0; f->roles->has_alternatives && w < N_OF(says); w++)
+        for (uint32_t at = 0; at < all.n; at++) {
+            const char *hit = memmem(all.p + at, all.n - at, says[w], strlen(says[w]));
+            if (!hit)
+                break;
+            at = (uint32_t)(hit - all.p);
+            uint32_t from = at, to = at;
+            while (from > 0 && at - from < DECLARATION && !strchr(";{}\"#/", all.p[from - 1]))
+                from--;
+            while (to < all.n && to < at + DECLARATION && !strchr(";{/", all.p[to]))
+                to++;
+            const char before = from > 0 ? all.p[from - 1] : '\0';
+            const bool is_line = before == '#' || (before == '/' && from > 1 && all.p[from - 2] == '/');
+            while (is_line && from < at && (all.p[from] != '\n' || all.p[from - 1] == '\\'))
+                from++;
+            myth_file_name *is =
+                from < at && declared_name(span_of(f, from, to), name) ? myth_file_facts_put(ff, name) : NULL;
+            if (is)
+                is->is_ending = true;
+        }
+}
+
+/* Whether the process ends in a scope that begins behind event `from`, whatever else is done there: by a name, or by
+ * what the file declares as a function that never returns. */
+static bool is_end_of_process(const myth_file_facts *ff, const myth_flow *f, uint32_t from, uint32_t scope)
+{
+    for (uint32_t i = from; i < f->n_event && f->event[i].off < f->scope[scope].end; i++) {
+        const myth_event *c = &f->event[i];
+        if (c->kind != MYTH_EVENT_CALL || c->scope != scope || c->test || c->off < f->scope[scope].off)
+            continue;
+        const myth_file_name *name = myth_file_facts_find(ff, f->names + c->name);
+        if (ends_process(f->names + c->name) || (name && name->is_ending))
             return true;
+    }
     return false;
+}
+
+/* Whether main leaves in a scope: by a return, or for a label behind which nothing goes round or back. */
+static bool is_end_of_main(const myth_flow *f, uint32_t scope)
+{
+    const myth_scope *in = &f->scope[scope];
+    if (strcmp(f->names + f->name, "main") != 0 || in->leaves == MYTH_LEAVES_NOT || in->leaves == MYTH_LEAVES_LOOP)
+        return false;
+    if (in->leaves == MYTH_LEAVES_FUNCTION)
+        return true;
+    for (uint32_t s = 1; s < f->n_scope; s++)
+        if (f->scope[s].kind == MYTH_SCOPE_LOOP && f->scope[s].off > in->label_off)
+            return false;
+    for (uint32_t i = 0; i < f->n_event; i++) {
+        const myth_event *x = &f->event[i];
+        if (x->kind == MYTH_EVENT_LEAVE && x->index == MYTH_ROLE_GOTO && x->off > in->label_off && x->call < x->off)
+            return false;
+    }
+    return in->label_off > in->off;
 }
 
 enum { ENDS_NO, ENDS_YES, ENDS_MACRO };
@@ -509,7 +577,7 @@ int myth_fact_ends(myth_facts *k, uint32_t e)
         if (test->is_assert)
             return 1;
         const uint32_t gone = is_for_gone(t->how) ? test->then : is_for_there(t->how) ? test->other : 0;
-        return gone != 0 && is_end_of_process(f, d, gone);
+        return gone != 0 && is_end_of_process(k->file, f, d, gone);
     }
     return 0;
 }
@@ -606,6 +674,32 @@ bool myth_facts_is_locked(const myth_flow *f, uint32_t a, uint32_t path)
     return is_set && !has_text(s, "LOCK_UN") && !has_text(s, "F_ULOCK");
 }
 
+/* Whether a result only says how the call went, which gives what it opens through an address: it is compared with zero,
+ * which a descriptor is not: if ((res = lib_open(dev, &handle)) != 0). */
+bool myth_facts_is_told_beside(const myth_flow *f, uint32_t call, uint32_t d)
+{
+    static const char *const number[] = {"int", "long", "unsigned", "bool", "gint", "gboolean", "BOOL", "int32_t"};
+    const uint32_t path = f->event[d].path;
+    const span type = span_of(f, f->path[path].type_off, f->path[path].type_end);
+    bool has_address = false, is_number = false;
+    for (size_t i = 0; i < N_OF(number); i++)
+        is_number |= has_word(type, number[i]);
+    for (uint32_t i = call + 1; i < f->n_event && i < call + NEAR && f->event[i].off < f->event[call].end; i++)
+        has_address |= f->event[i].kind == MYTH_EVENT_ARG && f->event[i].call == call && f->event[i].is_through;
+    if (!has_address || f->path[path].is_pointer || !is_number)
+        return false;
+    for (uint32_t i = call; i < f->n_event && i < d + NEAR; i++) {
+        const myth_event *t = &f->event[i];
+        if (t->kind != MYTH_EVENT_TEST || t->path != path)
+            continue;
+        const TSNode right = child_of(f, t->node, MYTH_SLOT_RIGHT);
+        const bool is_zero = !is_null(right) && myth_flow_text_is(f, right, "0");
+        return (is_zero && (t->how == MYTH_TEST_EQUAL || t->how == MYTH_TEST_NOT_EQUAL)) || t->how == MYTH_TEST_TRUE ||
+               t->how == MYTH_TEST_FALSE;
+    }
+    return false;
+}
+
 /* ---- ways out on which nothing is left to do ---- */
 
 bool myth_facts_is_failed_close(const myth_flow *f, uint32_t x)
@@ -662,7 +756,7 @@ void myth_file_facts_ended(myth_file_facts *ff, const myth_flow *f, uint32_t cal
         return;
     const uint32_t then = f->test[t->test - 1].then;
     const uint64_t value = hash_of_value(f, child_of(f, t->node, MYTH_SLOT_RIGHT), t->how == MYTH_TEST_LESS);
-    if (then == 0 || value == 0 || !is_end_of_process(f, call, then))
+    if (then == 0 || value == 0 || !(is_end_of_process(ff, f, call, then) || is_end_of_main(f, then)))
         return;
     myth_file_name *n = myth_file_facts_put(ff, f->names + f->event[call].name);
     if (!n)

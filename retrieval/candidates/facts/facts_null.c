@@ -121,6 +121,23 @@ int myth_fact_memory(myth_facts *k, uint32_t e)
     return k->file->n_memory_asked > 0 ? MEMORY_ASKED : k->file->n_memory < LEAST ? MEMORY_FEW : MEMORY_NEVER;
 }
 
+int myth_fact_memory_ends(myth_facts *k, uint32_t e)
+{
+    static const char *const ends[] = {"g_malloc",   "g_malloc0",   "g_new",   "g_new0",      "g_strdup", "g_strndup",
+                                       "g_realloc",  "xmalloc",     "xcalloc", "xrealloc",    "xstrdup",  "xstrndup",
+                                       "xzalloc",    "xnew",        "xnew0",   "safe_malloc", "emalloc",  "ecalloc",
+                                       "safe_alloc", "safe_strdup", "estrdup", "erealloc",    "smalloc",  "dupstr"};
+    static const char *const other[] = {"malloc", "calloc", "realloc", "strdup", "strndup"};
+    bool is = false;
+    (void)e;
+    for (size_t i = 0; i < N_OF(other); i++)
+        if (myth_file_facts_find(k->file, other[i]))
+            return 0;
+    for (size_t i = 0; i < N_OF(ends) && !is; i++)
+        is = myth_file_facts_find(k->file, ends[i]) != NULL;
+    return is;
+}
+
 TSNode myth_facts_origin_node(const myth_facts *k, uint32_t e)
 {
     uint32_t d;

@@ -211,10 +211,13 @@ static bool is_ticked(const myth_flow *f, const myth_event *x, uint32_t path)
            strcmp(f->names + f->path[x->path].last, "C") == 0 && myth_facts_nested(f, x->scope);
 }
 
-/* Whether event x gets the value that event d before it gives the path: q = p = f(). */
+/* Whether event x gets the value that event d before it gives the path: q = p = f(), o->r->q = p = f(). */
 static bool is_chained(const myth_flow *f, uint32_t x, uint32_t path)
 {
-    const myth_event *at = &f->event[x], *d = x > 0 ? &f->event[x - 1] : at;
+    uint32_t before = x;
+    while (before > 0 && x - before < 8 && (before == x || f->event[before].kind != MYTH_EVENT_DEFINE))
+        before--; /* what the members are of is read between the two */
+    const myth_event *at = &f->event[x], *d = &f->event[before];
     return d->kind == MYTH_EVENT_DEFINE && d->path == path && d->off > at->off && d->end <= at->end + 256 &&
            d->value == MYTH_VALUE_CALL && at->value == MYTH_VALUE_CALL && d->line == at->line;
 }
@@ -405,8 +408,7 @@ static bool is_freed_finally(const myth_facts *k, uint32_t x, uint32_t path)
     return false;
 }
 
-/* Whether a name is of what says how a call went, and not of what it gave. */
-static bool is_status(const myth_flow *f, uint32_t path)
+bool myth_facts_is_status(const myth_flow *f, uint32_t path)
 {
     static const char *const name[] = {"err", "error", "ok", "ret", "rc", "rv", "status", "retval", "iRet", "r"};
     const char *last = f->names + f->path[path].last;
@@ -472,7 +474,8 @@ static int find_leave(myth_facts *k, uint32_t e, uint32_t *from, uint32_t *to)
     *to = f->n_event;
     if (f->name && strcmp(f->names + f->name, "main") == 0)
         return LEAVES_NO; /* the end of the process releases it */
-    if (is_kept && (f->path[path].base != 0 || (!is_define && is_status(f, path))))
+    if (is_kept && (f->path[path].base != 0 ||
+                    (!is_define && (myth_facts_is_status(f, path) || myth_facts_is_told_beside(f, e, d)))))
         return LEAVES_NO; /* kept in a structure: whoever has that releases it */
     if (is_kept && (myth_facts_is_released_by_itself(k, path) || myth_facts_is_kept_by_callee(k, d) ||
                     (!f->roles->has_alternatives && myth_facts_is_global(f, path))))

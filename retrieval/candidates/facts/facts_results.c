@@ -155,7 +155,11 @@ enum {
     SETTLED_REPORTED,
     SETTLED_CALLERS,
     SETTLED_GIVEN,
-    SETTLED_AVAILABLE
+    SETTLED_AVAILABLE,
+    SETTLED_AGAIN,
+    SETTLED_TOLD,
+    SETTLED_KERNEL,
+    SETTLED_ADDRESS
 };
 
 /* Whether a number that was read out of a text is checked by errno, or by where it ended. */
@@ -442,8 +446,14 @@ int myth_fact_settled(myth_facts *k, uint32_t e)
         return SETTLED_WAIT;
     if (is_of_available(k, e))
         return SETTLED_AVAILABLE;
+    if (myth_facts_is_of_kernel(k, e))
+        return SETTLED_KERNEL;
+    if (myth_facts_is_of_address(k, e))
+        return SETTLED_ADDRESS;
     if (!myth_facts_taker(f, e, &d))
         return SETTLED_NO;
+    if (myth_facts_is_set_again(f, d))
+        return SETTLED_AGAIN;
     if (is_asked_errno(f, e))
         return SETTLED_ERRNO;
     if (is_grown(k, e))
@@ -469,7 +479,10 @@ int myth_fact_settled(myth_facts *k, uint32_t e)
         return SETTLED_FITS;
     if (myth_facts_is_value(k, e, d))
         return SETTLED_VALUE;
-    return myth_facts_is_reported(f, d, next_of(f, d, d, f->event[d].path)) ? SETTLED_REPORTED : SETTLED_NO;
+    const uint32_t next = next_of(f, d, d, f->event[d].path);
+    if (myth_facts_is_told(f, e, next))
+        return SETTLED_TOLD;
+    return myth_facts_is_reported(f, d, next) ? SETTLED_REPORTED : SETTLED_NO;
 }
 
 /* ---- values that were there before ---- */
@@ -604,8 +617,20 @@ static bool asks_for_others(span line)
     return has_one(line, word, N_OF(word)) && !has_one(line, other, N_OF(other));
 }
 
-/* Whether a place is in a part of the file that only a build for its developers has. Lines are read back from there to
- * each #if that is not ended before. */
+/* Whether it asks for C++ in a file of C that is no header: no build has that. */
+static bool asks_for_cpp(const myth_flow *f, span line)
+{
+    bool is_other = !has_text(line, "__cplusplus") || has_text(line, "ifndef") || has_text(line, "!");
+    for (uint32_t s = 0; s < f->roles->n_symbol && !is_other; s++)
+        is_other = f->roles->role[s] == MYTH_ROLE_CATCH;
+    const char *const end = f->text + f->n_text, *hash = is_other ? NULL : memchr(f->text, '#', f->n_text);
+    while (hash && hash > f->text && hash[-1] != '\n')
+        hash = memchr(hash + 1, '#', (size_t)(end - hash - 1));
+    return hash && !myth_flow_is_directive(hash, end, "ifndef") && !myth_flow_is_directive(hash, end, "pragma");
+}
+
+/* Whether a place is in a part of the file that only a build for its developers has, or none. Lines are read back from
+ * there to each #if that is not ended before. */
 static bool is_for_developers(const myth_flow *f, uint32_t off)
 {
     enum { FAR = 1 << 18 };
@@ -627,8 +652,9 @@ static bool is_for_developers(const myth_flow *f, uint32_t off)
         else if (myth_flow_is_directive(p, end, "if")) {
             const char *line_end = memchr(p, '\n', (size_t)(end - p));
             const span line = {p, line_end ? (uint32_t)(line_end - p) : 0};
-            if (depth == 0 &&
-                ((part == PART_FIRST && asks_for_developers(line)) || (part == PART_ELSE && asks_for_others(line))))
+            if (depth == 0 && part == PART_FIRST && (asks_for_developers(line) || asks_for_cpp(f, line)))
+                return true;
+            if (depth == 0 && part == PART_ELSE && asks_for_others(line))
                 return true;
             part = depth > 0 ? part : PART_FIRST;
             depth -= depth > 0;
@@ -666,7 +692,8 @@ static bool is_of_arguments(const myth_facts *k, uint32_t e)
     return false;
 }
 
-/* Whether a call goes to the root of the files, which does not fail; behind a chroot it keeps the process in there. */
+/* Whether a call goes to the root of the files or one step up, which does not fail; behind a chroot it keeps the
+ * process in there. */
 static bool is_to_root(const myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
@@ -674,7 +701,7 @@ static bool is_to_root(const myth_facts *k, uint32_t e)
         myth_facts_event(k, e)->kind == MYTH_EVENT_CALL && strcmp(f->names + myth_facts_event(k, e)->name, "chdir") == 0
             ? myth_facts_argument(k, e, 0)
             : (TSNode){0};
-    if (is_null(to) || !myth_flow_text_is(f, to, "\"/\""))
+    if (is_null(to) || !(myth_flow_text_is(f, to, "\"/\"") || myth_flow_text_is(f, to, "\"..\"")))
         return false;
     for (uint32_t i = 0; i < e; i++)
         if (f->event[i].kind == MYTH_EVENT_CALL && strstr(f->names + f->event[i].name, "chroot"))

@@ -147,6 +147,198 @@ bool myth_facts_fits(const myth_facts *k, uint32_t e)
     return false;
 }
 
+/* Whether a function makes something behind an address that it gets, by its name. */
+static bool makes_behind(const char *name)
+{
+    static const char *const makes[] = {"init", "Init",  "INIT", "create",   "Create", "new",
+                                        "New",  "alloc", "open", "asprintf", "setup",  "getline"};
+    static const char *const other[] = {"realloc", "Realloc", "renew"};
+    return myth_flow_has_one_of(name, makes, N_OF(makes)) && !myth_flow_has_one_of(name, other, N_OF(other));
+}
+
+bool myth_facts_is_set_again(const myth_flow *f, uint32_t d)
+{
+    enum { SOON = 24 };
+    const myth_event *def = &f->event[d];
+    const bool is_behind = f->names[f->path[def->path].text] == '*'; /* *p, of which p is the address */
+    for (uint32_t i = d + 1; i < f->n_event && i < d + SOON; i++) {
+        const myth_event *x = &f->event[i];
+        const bool is_read_for = x->kind == MYTH_EVENT_USE && i + 1 < f->n_event && f->event[i + 1].is_through &&
+                                 f->event[i + 1].off == x->off; /* the member of &o.member */
+        if (!x->path || is_read_for || !myth_flow_reaches(f, d, i))
+            continue;
+        const bool is_always = myth_flow_is_inside(f, def->scope, x->scope);
+        const bool is_address = x->is_through ? x->path == def->path : is_behind && x->path == f->path[def->path].base;
+        if (x->kind == MYTH_EVENT_ARG && is_address)
+            return is_always && makes_behind(myth_flow_last_word(f->names + x->name));
+        if (myth_flow_is_part(f, x->path, def->path))
+            return x->kind == MYTH_EVENT_DEFINE && x->path == def->path && f->path[x->path].is_pointer && is_always;
+    }
+    return false;
+}
+
+bool myth_facts_is_told(const myth_flow *f, uint32_t e, uint32_t next)
+{
+    for (uint32_t a = e + 1; a < f->n_event && a < e + 64 && f->event[a].off < f->event[e].end; a++) {
+        const uint32_t path = f->event[a].path;
+        if (f->event[a].kind != MYTH_EVENT_ARG || f->event[a].call != e || !f->event[a].is_through)
+            continue;
+        const char *name = last_word(f, path);
+        const bool is_error =
+            f->path[path].is_pointer && (strstr(name, "err") || strstr(name, "Err")); /* GError *err */
+        for (uint32_t i = a + 1; (is_error || myth_facts_is_status(f, path)) && i < next; i++) {
+            if (i >= f->n_event || i >= a + MYTH_FACTS_NEAR)
+                break;
+            const myth_event *x = &f->event[i];
+            if (x->path != path || (x->kind == MYTH_EVENT_DEFINE && x->value == MYTH_VALUE_OUT))
+                continue;
+            if (x->kind != MYTH_EVENT_TEST && !x->test)
+                break;
+            return x->off >= f->event[e].end;
+        }
+    }
+    return false;
+}
+
+/* ---- what is scanned ---- */
+
+/* The function that event e calls, or that gets the argument that it is, without what it is a member of. */
+static const char *called(const myth_flow *f, uint32_t e) { return myth_flow_last_word(f->names + f->event[e].name); }
+
+/* The path of a variable; 0 = the function has none of the name. */
+static uint32_t path_of_word(const myth_flow *f, const char *word)
+{
+    for (uint32_t p = 1; p < f->n_path; p++)
+        if (!f->path[p].base && strcmp(f->names + f->path[p].text, word) == 0)
+            return p;
+    return 0;
+}
+
+/* The path of what call e scans: the text, or the file; of a piece, strchr(line, ':') + 1, the text that it is of. */
+static uint32_t scanned_path(const myth_facts *k, uint32_t e)
+{
+    static const char *const scans[] = {"sscanf", "fscanf"};
+    static const char *const finds[] = {"strchr(", "strrchr(", "strstr("};
+    myth_flow *f = k->flow;
+    char word[MYTH_SPAN_WORD];
+    const TSNode from = myth_facts_argument(k, e, 0);
+    if (is_null(from) || !myth_flow_is_one_of(called(f, e), scans, N_OF(scans)))
+        return 0;
+    const span s = node_span(f, from);
+    if (word_at(s, 0, word) == 0)
+        return 0;
+    uint32_t path = path_of_word(f, word);
+    for (uint32_t i = e; path && i-- > 0 && e - i < NEAR;) {
+        if (f->event[i].kind != MYTH_EVENT_DEFINE || f->event[i].path != path)
+            continue;
+        const span value = begin_of(definition_span(f, &f->event[i]), MYTH_SPAN_TEXT);
+        for (size_t w = 0; w < N_OF(finds); w++)
+            if (value.n > strlen(finds[w]) && memcmp(value.p, finds[w], strlen(finds[w])) == 0 &&
+                word_at(value, (uint32_t)strlen(finds[w]), word))
+                return path_of_word(f, word);
+        break;
+    }
+    return path;
+}
+
+/* Whether all that a variable of files is opened for is of the kernel: "/proc/stat", "/sys/...", or a constant whose
+ * name says so. */
+static bool is_kernel_file(const myth_flow *f, uint32_t file)
+{
+    static const char *const begin[] = {"fopen(\"/proc/", "fopen(\"/sys/", "fopen(PROC", "fopen(SYSFS",
+                                        "fopen(_PATH_PROC"};
+    char text[MYTH_SPAN_TEXT];
+    uint32_t n = 0;
+    for (uint32_t i = 0; file && i < f->n_event; i++) {
+        const myth_event *d = &f->event[i];
+        if (d->kind != MYTH_EVENT_DEFINE || d->path != file || d->value == MYTH_VALUE_NULL ||
+            d->value == MYTH_VALUE_NOTHING)
+            continue;
+        put_tight(text, begin_of(definition_span(f, d), MYTH_SPAN_WORD));
+        if (!myth_flow_begins_with(text, begin, N_OF(begin)))
+            return false;
+        n++;
+    }
+    return n > 0;
+}
+
+bool myth_facts_is_of_kernel(const myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const uint32_t path = scanned_path(k, e);
+    if (!path)
+        return false;
+    if (called(f, e)[0] == 'f')
+        return is_kernel_file(f, path);
+    for (uint32_t i = e; i-- > 0 && e - i < MYTH_FACTS_NEAR;) { /* the call that read the line */
+        const myth_event *x = &f->event[i];
+        const bool is_line = x->kind == MYTH_EVENT_ARG && x->path == path;
+        if (!is_line || !(strcmp(called(f, i), "fgets") == 0 || strcmp(called(f, i), "getline") == 0))
+            continue;
+        uint32_t file = 0;
+        for (uint32_t a = x->call + 1; a < f->n_event && f->event[a].off < f->event[x->call].end; a++)
+            if (f->event[a].kind == MYTH_EVENT_ARG && f->event[a].call == x->call && f->event[a].index == 2)
+                file = f->event[a].path;
+        return is_kernel_file(f, file);
+    }
+    return false;
+}
+
+/* Whether a text of the file, up to byte `to` and from at most FAR before it, makes or accepts an address that the word
+ * names: w = inet_ntoa(...), inet_ntop(..., w, n), inet_pton(AF_INET, w, ...), is_valid_ip(w). */
+static bool is_address_before(const myth_flow *f, uint32_t to, const char *w)
+{
+    enum { FAR = 700 };
+    static const char *const takes[] = {"inet_ntop(", "inet_pton(", "inet_aton(", "valid_ip", "is_ip"};
+    uint32_t from = to; /* in the same function */
+    while (from > 1 && to - from < FAR && !(f->text[from - 1] == '}' && f->text[from - 2] == '\n'))
+        from--;
+    const span s = span_of(f, from, to);
+    char want[MYTH_SPAN_WORD + 16];
+    snprintf(want, sizeof(want), "%s = inet_ntoa(", w);
+    if (has_text(s, want))
+        return true;
+    for (size_t t = 0; t < N_OF(takes); t++)
+        for (uint32_t i = 0; i + strlen(takes[t]) < s.n; i++)
+            if (memcmp(s.p + i, takes[t], strlen(takes[t])) == 0) {
+                uint32_t end = i;
+                while (end < s.n && !strchr(";{\n", s.p[end]))
+                    end++;
+                const bool is_longer = has_text(begin_of((span){s.p + i, end - i}, 12), "v6"); /* is_ipv6(w) */
+                if (!is_longer && has_word((span){s.p + i, end - i}, w))
+                    return true;
+            }
+    return false;
+}
+
+bool myth_facts_is_of_address(const myth_facts *k, uint32_t e)
+{
+    static const char *const quads[] = {"\"%d.%d.%d.%d\"", "\"%u.%u.%u.%u\"",     "\"%hhu.%hhu.%hhu.%hhu\"",
+                                        "\"%i.%i.%i.%i\"", "\"%3d.%3d.%3d.%3d\"", "\"%3u.%3u.%3u.%3u\""};
+    const myth_flow *f = k->flow;
+    char text[MYTH_SPAN_TEXT], word[MYTH_SPAN_WORD];
+    const TSNode from = myth_facts_argument(k, e, 0), format = myth_facts_argument(k, e, 1);
+    put_tight(text, node_span(f, format));
+    if (is_null(from) || strcmp(called(f, e), "sscanf") != 0 || !myth_flow_is_one_of(text, quads, N_OF(quads)) ||
+        word_at(node_span(f, from), 0, word) != node_span(f, from).n)
+        return false;
+    const uint32_t path = path_of_word(f, word);
+    uint32_t index = 0, at = 0, n, n_call = 0;
+    span arg[MYTH_CALL_ARGUMENTS];
+    while (index < f->n_event && f->event[index].value == MYTH_VALUE_PARAMETER && f->event[index].path != path)
+        index++;
+    if (index == f->n_event || f->event[index].value != MYTH_VALUE_PARAMETER)
+        return is_address_before(f, f->event[e].off, word);
+    while (myth_facts_next_call(f, f->names + f->name, &at, arg, &n)) {
+        if (at >= f->off && at < f->end)
+            continue;
+        if (index >= n || ++n_call > 8 || word_at(arg[index], 0, word) != arg[index].n ||
+            !is_address_before(f, at, word))
+            return false;
+    }
+    return n_call > 0;
+}
+
 /* ---- who asks for it ---- */
 
 /* The number of the parameter that a path is a part of, or what is behind it; UINT32_MAX = of none. *root: the

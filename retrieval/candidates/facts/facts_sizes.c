@@ -436,6 +436,42 @@ static void put_level(char dst[TEXT], span s, uint32_t at)
     dst[n] = '\0';
 }
 
+/* Whether a text speaks of a table of hashes. */
+static bool names_buckets(const char *text)
+{
+    static const char *const word[] = {"hash", "Hash", "HASH", "bucket", "Bucket", "BUCKET"};
+    return myth_flow_has_one_of(text, word, N_OF(word));
+}
+
+/* Whether an unsigned variable only chooses a bucket of a table of hashes, which any number does as well as long as it
+ * is always the same: v of return v % HASH_SIZE, table[(v ^ w) & hash_mask]. */
+static bool is_for_bucket(const myth_flow *f, uint32_t d)
+{
+    const uint32_t path = f->event[d].path;
+    const bool is_unsigned = path && !f->path[path].base && myth_facts_is_declared_unsigned(f, last_word(f, path));
+    uint32_t n_use = 0;
+    for (uint32_t i = d + 1; is_unsigned && i < f->n_event && i < d + MYTH_FACTS_NEAR; i++) {
+        if (f->event[i].path != path)
+            continue;
+        if (f->event[i].kind != MYTH_EVENT_USE)
+            return false;
+        char text[TEXT] = "";
+        TSNode n = ts_node_parent(f->event[i].node);
+        for (int up = 0; up < 4 && !is_null(n) && !text[0]; up++, n = ts_node_parent(n)) {
+            const bool is_rest = myth_flow_is_operator(f, n, "%") || myth_flow_is_operator(f, n, "&");
+            if (is_rest)
+                put_tight(text, node_span(f, child_of(f, n, MYTH_SLOT_RIGHT)));
+            else if (role_of(f, n) != MYTH_ROLE_BINARY && role_of(f, n) != MYTH_ROLE_GROUP)
+                break;
+        }
+        if (!text[0] || !(names_buckets(text) || names_buckets(f->names + f->name)) || is_null(n) ||
+            role_of(f, n) == MYTH_ROLE_BINARY)
+            return false;
+        n_use++;
+    }
+    return n_use > 0;
+}
+
 static bool is_joined(const char *text) { return strstr(text, "<<") && (strchr(text, '|') || strchr(text, '+')); }
 
 /* Whether a byte that may be negative is taken for a length, or put together with others: b[i] << 8 | b[i + 1]. */
@@ -492,7 +528,7 @@ int myth_fact_signed_byte(myth_facts *k, uint32_t e)
             (*behind == '&' && !lets_sign) || (i > 0 && s.p[i - 1] == '&') || (i > 1 && s.p[i - 2] == '&');
         const bool is_plain = *after == '\0' || *after == '|' || *after == '+' || *after == '<' || *after == '>';
         if (!is_masked && is_plain && shift < greatest_shift(level) && !strchr(text, '^'))
-            return BYTE_PART;
+            return at->kind == MYTH_EVENT_DEFINE && is_for_bucket(f, e) ? BYTE_NO : BYTE_PART;
     }
     return BYTE_NO;
 }

@@ -133,6 +133,7 @@ void myth_file_facts_add(myth_file_facts *ff, const myth_flow *f)
         myth_file_facts_tests(ff, f);
         myth_file_facts_releasing(ff, f);
         myth_file_facts_closers(ff, f);
+        myth_file_facts_ending(ff, f);
     }
     if (f->name && !f->is_file) { /* its parameters, for calls with arguments in the wrong places */
         myth_file_name *n = myth_file_facts_put(ff, f->names + f->name);

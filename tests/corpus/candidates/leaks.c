@@ -539,3 +539,67 @@ static void lose_kept_text(struct table *t, size_t n)
 {
     keep_room(t->text = realloc(t->text, n)); /* FIRES missing-null-check/parameter resource-leak/replaced */
 }
+
+/* ---- functions that never return ---- */
+
+extern void no_memory(void) OUR_NORETURN;
+_Noreturn void no_room(int n);
+extern void some_memory(void);
+
+static void *quiet_resource_leak_never_returns(void *p, void *q, size_t n)
+{
+    p = realloc(p, n);
+    if (!p)
+        no_memory();
+    q = realloc(q, n);
+    if (UNLIKELY(q == NULL))
+        no_room(80);
+    return keep_both(p, q);
+}
+
+static void *lose_for_some(void *p, size_t n)
+{
+    p = realloc(p, n); /* FIRES resource-leak/replaced */
+    if (!p)
+        some_memory();
+    return p;
+}
+
+/* ---- what only says how it went ---- */
+
+static int quiet_resource_leak_told(struct device *of)
+{
+    int res;
+    if ((res = lib_open(of->path, &of->handle)) != 0) /* FIRES missing-null-check/parameter */
+        return -1;
+    show_device(of, res);
+    return 0;
+}
+
+static int lose_descriptor(struct device *of)
+{
+    int fd;
+    if ((fd = lib_open(of->path, &of->kind)) < 0) /* FIRES resource-leak/file missing-null-check/parameter */
+        return -1;
+    show_device(of, fd);
+    return 0;
+}
+
+static int lose_handle(struct device *of)
+{
+    lib_handle at = lib_open(of->path, &of->kind); /* FIRES resource-leak/file missing-null-check/parameter */
+    if (!at)
+        return -1;
+    show_device(of, at);
+    return 0;
+}
+
+static int quiet_resource_leak_chained(struct device *of)
+{
+    int fd;
+    CHECK_CALL(of->link->fd = fd = socket(AF_INET, SOCK_STREAM, 0), "socket"); /* FIRES missing-null-check/parameter */
+    if (of->n < 80)
+        return -1;
+    show_number(fd);
+    return 0;
+}

@@ -109,3 +109,67 @@ void lose_checked_text(Table &t, size_t n)
 {
     CHECK_ROOM(t.text = (char *)std::realloc(t.text, n)); /* FIRES resource-leak/replaced-checked */
 }
+
+/* ---- functions that never return ---- */
+
+extern void no_memory(void) OUR_NORETURN;
+[[noreturn]] void no_room(int n);
+extern void some_memory(void);
+
+static void *quiet_resource_leak_never_returns(void *p, void *q, size_t n)
+{
+    p = realloc(p, n);
+    if (!p)
+        no_memory();
+    q = realloc(q, n);
+    if (UNLIKELY(q == nullptr))
+        no_room(80);
+    return keep_both(p, q);
+}
+
+static void *lose_for_some(void *p, size_t n)
+{
+    p = realloc(p, n); /* FIRES resource-leak/replaced */
+    if (!p)
+        some_memory();
+    return p;
+}
+
+/* ---- what only says how it went ---- */
+
+static int quiet_resource_leak_told(struct device *of)
+{
+    int res;
+    if ((res = lib_open(of->path, &of->handle)) != 0)
+        return -1;
+    show_device(of, res);
+    return 0;
+}
+
+static int lose_descriptor(struct device *of)
+{
+    int fd;
+    if ((fd = lib_open(of->path, &of->kind)) < 0) /* FIRES resource-leak/file */
+        return -1;
+    show_device(of, fd);
+    return 0;
+}
+
+static int lose_handle(struct device *of)
+{
+    lib_handle at = lib_open(of->path, &of->kind); /* FIRES resource-leak/file */
+    if (!at)
+        return -1;
+    show_device(of, at);
+    return 0;
+}
+
+static int quiet_resource_leak_chained(struct device *of)
+{
+    int fd;
+    CHECK_CALL(of->link->fd = fd = socket(AF_INET, SOCK_STREAM, 0), "socket"); /* FIRES missing-null-check/chain */
+    if (of->n < 80)
+        return -1;
+    show_number(fd);
+    return 0;
+}

@@ -222,3 +222,163 @@ static void *quiet_integer_overflow_cast(uint32_t n, uint16_t size)
 {
     return malloc((size_t)n * (size_t)size);
 }
+
+/* ---- results that nothing reads, or that somebody else speaks of ---- */
+
+/* Another value comes before anything reads the first. */
+static FILE *quiet_unchecked_return_again(struct box *box, struct cell **cell, int n)
+{
+    FILE *in = fopen("/etc/motd", "r");
+    in = fopen("/etc/issue", "r");
+    if (!in)
+        return nullptr;
+    box->cell = calloc(1, 80);
+    cell_init((struct cell **)&(box->cell), n);
+    *cell = calloc(1, 80);
+    cell_init((struct cell **)cell, n);
+    return in;
+}
+
+static void fill_again(struct box *box, struct cell **cell, FILE *from, int n)
+{
+    FILE *in = fopen("/etc/motd", "r"); /* FIRES unchecked-return/not-tested */
+    if (n < 80)
+        in = from;
+    show_line(in, n);
+    box->cell = calloc(1, 80); /* FIRES unchecked-return/kept-null */
+    cell_fill(&box->cell, n);
+    *cell = calloc(1, 80); /* FIRES unchecked-return/kept-null */
+    cell_init(*cell, n);
+}
+
+/* The call says how it went behind an address. */
+static int quiet_unchecked_return_told(struct map *map, int key)
+{
+    int ret = 0;
+    cell_index k = map_add(map, key, &ret);
+    if (ret < 0)
+        return -1;
+    map->at[k] = key; /* FIRES missing-null-check/chain missing-bounds-check/index */
+    return 0;
+}
+
+static int use_untold(struct map *map, int key)
+{
+    int ret = 0;
+    cell_index k = map_add(map, key, &ret); /* FIRES unchecked-return/not-tested */
+    map->at[k] = key; /* FIRES missing-null-check/chain missing-bounds-check/index */
+    return ret < 0 ? -1 : 0;
+}
+
+/* Some memory of this file may be missing. */
+static void add_named(struct shop *shop)
+{
+    struct part *part = part_add(shop, g_strdup("named")); /* FIRES resource-leak/any unchecked-return/not-tested */
+    part->n = 1; /* FIRES missing-null-check/result-of-any */
+}
+
+/* The kernel writes its files always in the same form. */
+static void quiet_unchecked_return_kernel(struct memory *to)
+{
+    char line[256], *at;
+    FILE *in = fopen("/proc/meminfo", "r");
+    if (!in)
+        return;
+    while (fgets(line, sizeof(line), in)) {
+        sscanf(line, "MemTotal: %lu kB", &to->all);
+        at = strchr(line, ':');
+        sscanf(at + 1, "%lu", &to->last);
+    }
+    fclose(in);
+    in = fopen(PROC_LOAD, "r");
+    if (!in)
+        return;
+    fscanf(in, "%lf", &to->load);
+    fclose(in);
+}
+
+static void read_memory(struct memory *to, const char *path)
+{
+    char line[256];
+    FILE *in = fopen(path, "r"); /* FIRES path-traversal/joined */
+    if (!in)
+        return;
+    while (fgets(line, sizeof(line), in))
+        sscanf(line, "MemTotal: %lu kB", &to->all); /* FIRES unchecked-return/not-scanned */
+    fscanf(in, "%lf", &to->load); /* FIRES unchecked-return/not-scanned */
+    fclose(in);
+}
+
+/* Four numbers that the library has written or accepted. */
+static int quiet_unchecked_return_address(const char *text)
+{
+    int part[4];
+    sscanf(text, "%d.%d.%d.%d", part, part + 1, part + 2, part + 3);
+    return part[0] << 8 | part[1]; /* FIRES integer-overflow/returned */
+}
+
+static int number_of_peer(struct in_addr from, const char *other)
+{
+    struct in_addr to;
+    char *text = inet_ntoa(from);
+    const int n = quiet_unchecked_return_address(text);
+    return inet_pton(AF_INET, other, &to) == 1 ? n + quiet_unchecked_return_address(other) : n;
+}
+
+static int number_of_text(const char *text)
+{
+    int part[4];
+    sscanf(text, "%d.%d.%d.%d", part, part + 1, part + 2, part + 3); /* FIRES unchecked-return/not-scanned */
+    return part[0] << 8 | part[1]; /* FIRES integer-overflow/returned */
+}
+
+static int number_of_both(struct in_addr from, const char *other)
+{
+    char *text = inet_ntoa(from);
+    return number_of_text(text) + number_of_text(other);
+}
+
+/* One step up is always there, and an id of a timer too. */
+static void quiet_unchecked_return_up(struct box *box)
+{
+    chdir("..");
+    box->timer = loop_timeout_add(80, show_box, box);
+    show_number(box->timer);
+    box->idle = loop_idle_add(show_box, box);
+    show_number(box->idle);
+}
+
+static void go_down(struct box *box)
+{
+    chdir("parts"); /* FIRES unchecked-return/not-started */
+    box->timer = loop_watch_add(80, show_box, box); /* FIRES unchecked-return/not-tested */
+    show_number(box->timer);
+}
+
+/* What was read is compared with what was asked for. */
+static int quiet_off_by_one_read(struct text *to, int fd, int len)
+{
+    int rc = read_all(fd, to->letter, len);
+    if (rc < len)
+        return -1;
+    to->letter[len] = '\0'; /* FIRES missing-null-check/chain */
+    return 0;
+}
+
+static int end_text(struct text *to, int len)
+{
+    int rc = room_of(to->letter, len);
+    if (rc < len) /* FIRES off-by-one/more-own */
+        return -1;
+    to->letter[len] = '\0'; /* FIRES missing-null-check/chain */
+    return 0;
+}
+
+/* What stands there for C++ is in the program. */
+#ifdef __cplusplus
+static void link_of_language(int *ends)
+{
+    pipe(ends); /* FIRES unchecked-return/not-started */
+    show_number(ends[0]); /* FIRES missing-bounds-check/fixed-index */
+}
+#endif

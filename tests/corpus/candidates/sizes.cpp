@@ -185,3 +185,24 @@ static bool quiet_unchecked_return_stream(const char *side, const char *file)
         return false;
     return std::rename(side, file) == 0; /* FIRES path-traversal/joined */
 }
+
+/* any number does as a bucket of a table, as long as it is always the same */
+static unsigned quiet_sign_mixing_bucket(const char *data)
+{
+    char from[16];
+    take_bytes(from, data);
+    unsigned int v = (from[0] << 24) + (from[1] << 16) + from[2]; /* FIRES integer-overflow/product */
+    unsigned int w = (from[3] << 24) + (from[4] << 16) + from[5]; /* FIRES integer-overflow/product */
+    return (v ^ w) % TABLE_HASH_SIZE;
+}
+
+static unsigned day_of(const char *data)
+{
+    char from[16];
+    take_bytes(from, data);
+    unsigned int v = (from[0] << 24) + (from[1] << 16) + from[2]; /* FIRES sign-mixing/byte-part integer-overflow/product */
+    unsigned int w = (from[3] << 24) + (from[4] << 16) + from[5]; /* FIRES sign-mixing/byte-part integer-overflow/product */
+    int h = (from[6] << 24) + (from[7] << 16) + from[8]; /* FIRES sign-mixing/byte-part */
+    show_number(h % TABLE_HASH_SIZE);
+    return v % 86400 + (w % TABLE_HASH_SIZE == 7);
+}
