@@ -524,7 +524,7 @@ static span comment_of(span line)
 static bool is_error_explained(const myth_flow *f, const myth_event *at)
 {
     enum { LINES = 5, LINE = 300 };
-    static const char *const above[] = {"rror", "fail", "nil", "gnore", "alid", "exist", "safe"};
+    static const char *const above[] = {"rror", "fail", "gnore", "alid", "exist", "safe"};
     static const char *const beside[] = {"gnore", "never fail", "can't fail", "cannot fail", "always valid"};
     static const char *const blank[] = {", _ :=", ", _ ="};
     uint32_t from = at->off, to = at->end;
@@ -535,7 +535,7 @@ static bool is_error_explained(const myth_flow *f, const myth_event *at)
             from--;
         const span line = begin_of(span_of(f, from, to), LINE), comment = comment_of(line);
         if (!has_one((span){line.p, line.n - comment.n}, blank, N_OF(blank)))
-            return has_one(comment, above, N_OF(above));
+            return has_one(comment, above, N_OF(above)) && !has_text(comment, ":="); /* and is no code */
         if (i == 0 && has_one(comment, beside, N_OF(beside)))
             return true;
         to = from > f->off ? --from : from;
@@ -543,13 +543,24 @@ static bool is_error_explained(const myth_flow *f, const myth_event *at)
     return false;
 }
 
+static bool is_same_callee(const myth_flow *f, const myth_event *a, const myth_event *b)
+{
+    return a->name && b->name && strcmp(f->names + a->name, f->names + b->name) == 0;
+}
+
 /* A comment in the body of a handler, or behind it in its last line; one that explains an assignment. */
 int myth_fact_excused(myth_facts *k, uint32_t e)
 {
+    enum { FAR = 512 };
     const myth_flow *f = k->flow;
     const myth_event *at = myth_facts_event(k, e);
-    if (at->kind == MYTH_EVENT_DEFINE)
-        return is_error_explained(f, at);
+    if (at->kind == MYTH_EVENT_DEFINE) { /* or an assignment before, of the same function's error */
+        bool is_said = is_error_explained(f, at);
+        for (uint32_t i = e, n = 0; i-- > 0 && n < FAR && !is_said; n++)
+            is_said = f->event[i].kind == MYTH_EVENT_DEFINE && f->event[i].path == at->path &&
+                      is_same_callee(f, &f->event[i], at) && is_error_explained(f, &f->event[i]);
+        return is_said;
+    }
     const TSNode body = handler_body(f, at->node);
     const bool is_python = strcmp(ts_node_type(at->node), "except_clause") == 0;
     uint32_t to = at->end;

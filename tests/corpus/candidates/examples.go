@@ -1223,7 +1223,15 @@ func quiet_error_swallowed_explained(first string, second string) *url.URL {
 	// Errors are handled in chosen.
 	one, _ := url.Parse(first)
 	other, _ := url.Parse(second)
-	return chosen(one, other)
+	show(first)
+	third, _ := url.Parse(first + second)
+	return chosen(one, other, third)
+}
+
+func parsedOld(first string, second string) *url.URL {
+	// one, _ := url.Parse("error")
+	one, _ := url.Parse(first) // FIRES error-swallowed/blank-used
+	return one
 }
 
 func quiet_error_swallowed_beside(name string) *url.URL {
