@@ -118,8 +118,11 @@ bool myth_facts_is_behind_end(const myth_flow *f, uint32_t x);
 bool myth_facts_is_global(const myth_flow *f, uint32_t path);
 /* Whether the call e takes less memory than there is, by the condition around it. */
 bool myth_facts_is_shrunk(const myth_flow *f, uint32_t e);
+/* Go: whether the function around a scope is run as a command of a program, by what it is given: the process ends
+ * behind it. */
+bool myth_facts_is_command(const myth_flow *f, uint32_t scope);
 /* Whether a call makes something of a descriptor, which has it then, or sends it on: create_engine(fd), and
- * send_message(peer, TYPE, fd). */
+ * send_message(peer, TYPE, fd). In Go: closes what it gets, or writes logs to it. */
 bool myth_facts_is_given_to_new(const myth_flow *f, const myth_event *x);
 /* Why the result of call e, which definition d keeps, needs no test: facts_settled.c. It is what was asked for itself,
  * and no count or state: pop_node_set(), bit_read(&r, 4). */

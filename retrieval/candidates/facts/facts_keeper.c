@@ -276,10 +276,115 @@ bool myth_facts_takes_over(const char *name)
     return false;
 }
 
+/* Go: whether a call closes what it gets: a request's body, of which net/http does so, and whoever makes something of
+ * a whole answer: NewDocumentFromResponse(answer). */
+static bool is_closed_by_taker(const myth_flow *f, const myth_event *x)
+{
+    static const char *const body[] = {"http.NewRequest", "http.NewRequestWithContext", "http.Post"};
+    const char *name = f->names + x->name;
+    return (myth_flow_is_one_of(name, body, N_OF(body)) && x->index >= 2) || strstr(name, "FromResponse") ||
+           strstr(name, "FromHTTPResponse");
+}
+
+/* Go: whether a call makes of what it gets something that logs are written to, or a part of that. */
+static bool makes_log(const char *name)
+{
+    static const char *const makes[] = {"io.MultiWriter",      "log.New",         "slog.New",
+                                        "slog.NewTextHandler", "zapcore.AddSync", "zapcore.Lock",
+                                        "slog.NewJSONHandler", "zerolog.New",     "zerolog.MultiLevelWriter"};
+    return myth_flow_is_one_of(name, makes, N_OF(makes));
+}
+
+/* Whether a call keeps its arguments for all that is logged: log.SetOutput(w). */
+static bool sets_log(const char *name)
+{
+    static const char *const sets[] = {"SetOutput", "SetDefault", "SetLogger", "SetLogOutput", "ReplaceGlobals"};
+    return myth_flow_is_one_of(myth_flow_last_word(name), sets, N_OF(sets));
+}
+
+/* Whether a definition sets a variable of the package: x = f(), and nothing declares or sets x before. */
+static bool is_of_package(const myth_flow *f, uint32_t d)
+{
+    TSNode n = ts_node_parent(f->event[d].node);
+    if (!is_null(n) && strcmp(ts_node_type(n), "expression_list") == 0)
+        n = ts_node_parent(n);
+    if (is_null(n) || strcmp(ts_node_type(n), "assignment_statement") != 0)
+        return false;
+    for (uint32_t i = 0; i < d; i++)
+        if (f->event[i].kind == MYTH_EVENT_DEFINE && f->event[i].path == f->event[d].path)
+            return false;
+    return true;
+}
+
+/* Whether the result of a call is set for all that is logged, or returned, in the statement of the call. */
+static bool is_set_at_once(const myth_flow *f, uint32_t call)
+{
+    char callee[MYTH_SPAN_TEXT];
+    TSNode node = f->event[call].node;
+    for (int i = 0; i < 6 && !is_null(node); i++, node = ts_node_parent(node)) {
+        const myth_role role = role_of(f, node);
+        if (role == MYTH_ROLE_CALL)
+            put_tight(callee, node_span(f, child_of(f, node, MYTH_SLOT_CALLEE)));
+        if (role == MYTH_ROLE_RETURN || (role == MYTH_ROLE_CALL && sets_log(callee)))
+            return true;
+        if (role == MYTH_ROLE_ASSIGN || role == MYTH_ROLE_STATEMENT)
+            break;
+    }
+    return false;
+}
+
+static bool is_kept_for_log(const myth_flow *f, uint32_t d, int deep);
+
+/* Go: whether what a call makes of an argument gets all that is logged from now on: a file stays open on purpose. */
+static bool is_given_to_log(const myth_flow *f, const myth_event *x, int deep)
+{
+    uint32_t d;
+    return makes_log(f->names + x->name) && deep < 4 &&
+           (is_set_at_once(f, x->call) || (myth_facts_taker(f, x->call, &d) && is_kept_for_log(f, d, deep)));
+}
+
+/* Whether a variable of the function, from event d on, is stored where it outlives the function, returned, or set for
+ * all that is logged. */
+static bool is_kept_for_log(const myth_flow *f, uint32_t d, int deep)
+{
+    const uint32_t path = f->event[d].path;
+    if (f->path[path].base || is_of_package(f, d))
+        return true;
+    for (uint32_t i = d + 1; i < f->n_event && i < d + 4 * NEAR; i++) {
+        const myth_event *x = &f->event[i];
+        if ((x->kind == MYTH_EVENT_DEFINE && x->other == path && f->path[x->path].base) ||
+            (x->kind == MYTH_EVENT_FIELD && x->other == path) || (x->kind == MYTH_EVENT_RETURN && x->path == path))
+            return true;
+        if (x->kind == MYTH_EVENT_ARG && x->path == path &&
+            (sets_log(f->names + x->name) || is_given_to_log(f, x, deep + 1)))
+            return true;
+    }
+    return false;
+}
+
+bool myth_facts_is_command(const myth_flow *f, uint32_t scope)
+{
+    static const char *const types[] = {" *cobra.Command", " *cli.Context", " *cli.Command", " *kingpin.ParseContext"};
+    const uint32_t nested = myth_facts_nested(f, scope);
+    uint32_t from = nested ? f->scope[nested].off : f->off;
+    while (nested && from > f->off && f->text[from - 1] != '\n')
+        from--;
+    const span head = begin_of(span_of(f, from, f->end), DECLARATION);
+    for (size_t i = 0; i < N_OF(types) && !f->roles->has_alternatives; i++) {
+        const char *hit = memmem(head.p, head.n, types[i], strlen(types[i]));
+        const char *end = memchr(head.p, '\n', head.n);
+        if (hit && hit > head.p && is_word_byte(hit[-1]) && (!end || hit < end)) /* a name before: a parameter */
+            return true;
+    }
+    return false;
+}
+
 bool myth_facts_is_given_to_new(const myth_flow *f, const myth_event *x)
 {
     static const char *const makes[] = {"create", "Create", "spawn", "start", "adopt", "send", "compose"};
     bool is_new = false;
+    if (!f->roles->has_alternatives && (is_closed_by_taker(f, x) || is_given_to_log(f, x, 0)))
+        return true;
     for (size_t i = 0; i < N_OF(makes) - (x->index < 2 ? 2 : 0) && !is_new; i++)
         is_new = has_part(f->names + x->name, makes[i]);
     return is_new && !x->test && !x->is_through && !f->path[x->path].is_pointer && !f->path[x->path].is_array;

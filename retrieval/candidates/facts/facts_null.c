@@ -1,6 +1,5 @@
 /* facts_null.c - facts about values that may be missing, results that nothing looks at, and handlers (facts.h). */
-#include "facts_impl.h"
-#include "retrieval/candidates/flow/flow_impl.h"
+#include "facts_span.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -442,9 +441,20 @@ static bool is_read_when_put_off(const myth_flow *f, uint32_t d)
     return is_read;
 }
 
-/* Go: whether another result of the same call is asked for nil first: info, err = os.Lstat(p); if info != nil */
-static bool is_asked_by_other(const myth_flow *f, uint32_t d)
+/* Go: whether a comparison with nil stands behind event x, in no condition: return info != nil */
+static bool is_compared_with_nil(const myth_flow *f, const myth_event *x)
 {
+    char text[MYTH_SPAN_TEXT];
+    static const char *const nil[] = {"!=nil", "==nil"};
+    put_tight(text, begin_of(span_of(f, x->end, f->end), 8));
+    return x->kind == MYTH_EVENT_USE && myth_flow_begins_with(text, nil, N_OF(nil));
+}
+
+/* Go: whether another result of the same call is asked for nil first, here or by a function of the file that gets it:
+ * info, err = os.Lstat(p); if info != nil */
+static bool is_asked_by_other(const myth_facts *k, uint32_t d)
+{
+    const myth_flow *f = k->flow;
     const myth_event *def = &f->event[d];
     for (uint32_t j = d > 4 ? d - 4 : 0; j < f->n_event && j < d + 4; j++) {
         const myth_event *o = &f->event[j];
@@ -454,8 +464,13 @@ static bool is_asked_by_other(const myth_flow *f, uint32_t d)
         uint32_t next = next_about(f, j, j, o->path);
         if (next != UINT32_MAX && f->event[next].kind == MYTH_EVENT_USE && f->event[next].test)
             next = next_about(f, j, next, o->path); /* what the condition reads stands before it */
-        if (next != UINT32_MAX && f->event[next].kind == MYTH_EVENT_TEST &&
-            (f->event[next].how == MYTH_TEST_NULL || f->event[next].how == MYTH_TEST_NOT_NULL))
+        if (next == UINT32_MAX)
+            continue;
+        const myth_event *x = &f->event[next];
+        const bool is_test = x->kind == MYTH_EVENT_TEST && (x->how == MYTH_TEST_NULL || x->how == MYTH_TEST_NOT_NULL);
+        const myth_file_parameter *does =
+            x->kind == MYTH_EVENT_ARG && x->path == o->path ? myth_facts_summary(k, x->call, x->index) : NULL;
+        if (is_test || is_compared_with_nil(f, x) || (does && does->is_asked))
             return true;
     }
     return false;
@@ -487,7 +502,7 @@ int myth_fact_seen(myth_facts *k, uint32_t e)
         return SEEN_NO;
     if (is_read_when_put_off(f, e))
         return SEEN_DEFERRED;
-    if (is_asked_by_other(f, e))
+    if (is_asked_by_other(k, e))
         return SEEN_OTHER;
     return is_seen_around(f, e) ? SEEN_WAY : SEEN_NO;
 }
@@ -512,11 +527,57 @@ static TSNode handler_body(const myth_flow *f, TSNode node)
     return body;
 }
 
-/* A comment in the body, or behind it in its last line. */
+/* The comment of a line: from // on, where no letter stands before. */
+static span comment_of(span line)
+{
+    for (uint32_t i = 0; i + 1 < line.n; i++)
+        if (line.p[i] == '/' && line.p[i + 1] == '/' && (i == 0 || line.p[i - 1] <= ' '))
+            return (span){line.p + i, line.n - i};
+    return (span){"", 0};
+}
+
+/* Go: whether a comment in the line of an assignment, or above it and others that give an error to a blank name, says
+ * what is done about the error. */
+static bool is_error_explained(const myth_flow *f, const myth_event *at)
+{
+    enum { LINES = 5, LINE = 300 };
+    static const char *const above[] = {"rror", "fail", "gnore", "alid", "exist", "safe"};
+    static const char *const beside[] = {"gnore", "never fail", "can't fail", "cannot fail", "always valid"};
+    static const char *const blank[] = {", _ :=", ", _ ="};
+    uint32_t from = at->off, to = at->end;
+    while (to < f->n_text && f->text[to] != '\n')
+        to++;
+    for (int i = 0; i < LINES && from > f->off; i++) {
+        while (from > f->off && f->text[from - 1] != '\n')
+            from--;
+        const span line = begin_of(span_of(f, from, to), LINE), comment = comment_of(line);
+        if (!has_one((span){line.p, line.n - comment.n}, blank, N_OF(blank)))
+            return has_one(comment, above, N_OF(above)) && !has_text(comment, ":="); /* and is no code */
+        if (i == 0 && has_one(comment, beside, N_OF(beside)))
+            return true;
+        to = from > f->off ? --from : from;
+    }
+    return false;
+}
+
+static bool is_same_callee(const myth_flow *f, const myth_event *a, const myth_event *b)
+{
+    return a->name && b->name && strcmp(f->names + a->name, f->names + b->name) == 0;
+}
+
+/* A comment in the body of a handler, or behind it in its last line; one that explains an assignment. */
 int myth_fact_excused(myth_facts *k, uint32_t e)
 {
+    enum { FAR = 512 };
     const myth_flow *f = k->flow;
     const myth_event *at = myth_facts_event(k, e);
+    if (at->kind == MYTH_EVENT_DEFINE) { /* or an assignment before, of the same function's error */
+        bool is_said = is_error_explained(f, at);
+        for (uint32_t i = e, n = 0; i-- > 0 && n < FAR && !is_said; n++)
+            is_said = f->event[i].kind == MYTH_EVENT_DEFINE && f->event[i].path == at->path &&
+                      is_same_callee(f, &f->event[i], at) && is_error_explained(f, &f->event[i]);
+        return is_said;
+    }
     const TSNode body = handler_body(f, at->node);
     const bool is_python = strcmp(ts_node_type(at->node), "except_clause") == 0;
     uint32_t to = at->end;

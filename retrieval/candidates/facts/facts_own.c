@@ -1,5 +1,5 @@
 /* facts_own.c - facts about values that the program makes itself, so that nothing from outside is in them: clauses of
- * statements, addresses, pages, what is split, what cannot fail (facts.h).
+ * statements, addresses, pages, what is split, what cannot fail, random numbers (facts.h).
  *
  * Own        written texts and numbers, names of the package and of packages, what is joined of such, and members of a
  *            method's receiver whose names say what they are for; a variable is own where all of its values are
@@ -485,4 +485,94 @@ int myth_fact_own_values(myth_facts *k, uint32_t e)
             return 0;
     }
     return n > 0 && n <= LEAVES;
+}
+
+/* ---- random numbers that are no secret ---- */
+
+enum { MADE_NO, MADE_FOR, MADE_COUNT, MADE_PART };
+
+static void put_small(char dst[MYTH_SPAN_WORD], const char *name)
+{
+    size_t n = 0;
+    for (; name[n] && n + 1 < MYTH_SPAN_WORD; n++)
+        dst[n] = (char)tolower((unsigned char)name[n]);
+    dst[n] = '\0';
+}
+
+/* Whether what a function makes is for a secret that it is given, by its name and that of a parameter:
+ * idForToken(token). */
+static bool is_for_given(const myth_flow *f)
+{
+    static const char *const secret[] = {"token", "session", "password", "secret", "csrf", "nonce", "salt", "key"};
+    static const char *const before[] = {"for", "of", "by", "from", "with"};
+    const char *name = f->names + f->name;
+    char low[MYTH_SPAN_WORD], word[MYTH_SPAN_WORD];
+    size_t cut = 0;
+    put_small(low, name);
+    for (size_t b = 0; b < N_OF(before) && !cut; b++)
+        for (const char *p = low + 1; *low && (p = strstr(p, before[b])) != NULL && !cut; p++) {
+            const size_t from = (size_t)(p - low), to = from + strlen(before[b]);
+            const bool is_word = (name[from - 1] == '_' && name[to] == '_') ||
+                                 (isupper((unsigned char)name[from]) && isupper((unsigned char)name[to]));
+            cut = is_word ? to : 0;
+            if (cut)
+                low[from] = '\0';
+        }
+    if (!cut || myth_flow_has_one_of(low, secret, N_OF(secret)))
+        return false;
+    for (uint32_t i = 0; i < f->n_event && f->event[i].value == MYTH_VALUE_PARAMETER; i++) {
+        put_small(word, f->event[i].path ? last_word(f, f->event[i].path) : "");
+        if (strlen(word) > 2 && strstr(low + cut, word))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a function gives how many or how long something secret is, by its name: sessionCount, password_length. */
+static bool is_measure(const myth_flow *f)
+{
+    static const char *const secret[] = {"token", "session", "password", "passwd", "secret", "csrf",    "nonce",
+                                         "salt",  "apikey",  "api_key",  "otp",    "invite", "captcha", "code"};
+    static const char *const measure[] = {"count",   "size",  "length", "duration", "interval", "delay",
+                                          "timeout", "limit", "weight", "lifetime", "expir"};
+    char low[MYTH_SPAN_WORD];
+    bool is_found = false;
+    put_small(low, f->names + f->name);
+    for (size_t i = 0; i < N_OF(secret); i++)
+        for (const char *p = low; (p = strstr(p, secret[i])) != NULL;) {
+            p += strlen(secret[i]);
+            const char *behind = p + (*p == 's');
+            if (!myth_flow_begins_with(behind + (*behind == '_'), measure, N_OF(measure)))
+                return false;
+            is_found = true;
+        }
+    return is_found;
+}
+
+/* Whether the innermost member that gets what call e gives is none of a secret, by its name: a number among others of
+ * what is made. */
+static bool is_other_part(const myth_flow *f, uint32_t e)
+{
+    enum { NEAR = 32 };
+    static const char *const secret[] = {
+        "token", "pass", "secret", "csrf", "nonce", "salt",   "key", "otp",  "code", "pin",  "hash",    "id",   "value",
+        "text",  "auth", "string", "data", "seed",  "cookie", "pwd", "sess", "chal", "sign", "captcha", "body", "name"};
+    const myth_event *at = &f->event[e], *part = NULL;
+    char low[MYTH_SPAN_WORD];
+    for (uint32_t i = e > NEAR ? e - NEAR : 0; i < f->n_event && i < e + NEAR; i++) {
+        const myth_event *x = &f->event[i];
+        if (x->kind == MYTH_EVENT_FIELD && x->off <= at->off && x->end >= at->end &&
+            (!part || x->end - x->off < part->end - part->off))
+            part = x;
+    }
+    put_small(low, part ? f->names + part->name : "");
+    return low[0] && !myth_flow_has_one_of(low, secret, N_OF(secret));
+}
+
+int myth_fact_made_for(myth_facts *k, uint32_t e)
+{
+    return is_for_given(k->flow)     ? MADE_FOR
+         : is_measure(k->flow)       ? MADE_COUNT
+         : is_other_part(k->flow, e) ? MADE_PART
+                                     : MADE_NO;
 }

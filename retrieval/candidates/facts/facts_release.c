@@ -472,7 +472,7 @@ static int find_leave(myth_facts *k, uint32_t e, uint32_t *from, uint32_t *to)
         return LEAVES_NO;
     *from = d;
     *to = f->n_event;
-    if (f->name && strcmp(f->names + f->name, "main") == 0)
+    if ((f->name && strcmp(f->names + f->name, "main") == 0) || myth_facts_is_command(f, f->event[e].scope))
         return LEAVES_NO; /* the end of the process releases it */
     if (is_kept && (f->path[path].base != 0 ||
                     (!is_define && (myth_facts_is_status(f, path) || myth_facts_is_told_beside(f, e, d)))))

@@ -98,6 +98,33 @@ int myth_fact_at_end(myth_facts *k, uint32_t e)
 
 enum { LIBRARY_UNKNOWN, LIBRARY_NO, LIBRARY_YES };
 
+/* Go: whether a client's Get or Do is none of net/http, by what it is given, what it gives, and what that has. */
+static bool is_of_other_client(const myth_facts *k, uint32_t e)
+{
+    static const char *const method[] = {"Get", "Do"};
+    static const char *const member[] = {"Body", "StatusCode", "Status", "Header", "Request", "ContentLength", "Proto"};
+    const myth_flow *f = k->flow;
+    const char *name = f->names + f->event[e].name, *last = myth_flow_last_word(name);
+    uint32_t d;
+    bool has_member = false;
+    if (f->roles->has_alternatives || last - name < 7 || memcmp(last - 6, "lient.", 6) != 0 ||
+        !myth_flow_is_one_of(last, method, N_OF(method)))
+        return false;
+    if (n_arguments(k, e) != 1 || !myth_facts_taker(f, e, &d))
+        return n_arguments(k, e) != 1;
+    const TSNode results = ts_node_parent(f->event[d].node);
+    if (!is_null(results) && ts_node_named_child_count(results) == 1)
+        return true;
+    for (uint32_t p = 1; p < f->n_path; p++) {
+        if (f->path[p].base != f->event[d].path)
+            continue;
+        if (myth_flow_is_one_of(last_word(f, p), member, N_OF(member)))
+            return false;
+        has_member = true;
+    }
+    return has_member;
+}
+
 int myth_fact_library(myth_facts *k, uint32_t e)
 {
     static const struct {
@@ -124,6 +151,8 @@ int myth_fact_library(myth_facts *k, uint32_t e)
     const myth_flow *f = k->flow;
     if (myth_facts_event(k, e)->kind != MYTH_EVENT_CALL)
         return LIBRARY_UNKNOWN;
+    if (is_of_other_client(k, e))
+        return LIBRARY_NO;
     const char *name = f->names + myth_facts_event(k, e)->name, *last = myth_flow_last_word(name);
     for (size_t i = 0; i < N_OF(all); i++) {
         if (strcmp(last, all[i].name) != 0)

@@ -493,47 +493,52 @@ static bool is_prescribed(const myth_flow *f, const myth_event *at)
     return false;
 }
 
+/* Whether a word is of a key that a service or protocol gives out: apiKey, ha1, feverToken. Tokens that a program
+ * makes of its own accord are none: sessionToken. */
+static bool is_key_of_service(const char *word)
+{
+    static const char *const key[] = {"apikey", "api_key", "ha1"};
+    static const char *const own[] = {"session", "auth",     "access",  "reset", "remember", "csrf",    "login",
+                                      "user",    "password", "refresh", "verif", "invite",   "activat", "new",
+                                      "get",     "make",     "create",  "gen",   "secret",   "confirm", "email"};
+    char low[MYTH_SPAN_WORD];
+    size_t n = 0;
+    for (; word[n] && n + 1 < sizeof(low); n++)
+        low[n] = (char)tolower((unsigned char)word[n]);
+    low[n] = '\0';
+    return myth_flow_has_one_of(low, key, N_OF(key)) ||
+           (n > 7 && strcmp(low + n - 5, "token") == 0 && !myth_flow_has_one_of(low, own, N_OF(own)));
+}
+
+/* Whether an event hashes a name and a password with a colon between, for such a key: protocols say so. */
+static bool is_key_of_pair(const myth_flow *f, const myth_event *at)
+{
+    static const char *const joins[] = {"+\":\"+", "+':'+", "\"%s:%s\"", "'%s:%s'", "}:{", "}:${", "\"{}:{}\""};
+    static const char *const who[] = {"user", "User", "name", "Name", "login", "Login", "mail", "Mail"};
+    static const char *const what[] = {"pass", "Pass", "pwd"};
+    uint32_t from = at->off, to = at->end;
+    char text[MYTH_SPAN_TEXT], word[MYTH_SPAN_WORD];
+    while (from > f->off && f->text[from - 1] != '\n')
+        from--;
+    while (to < f->n_text && f->text[to] != '\n')
+        to++;
+    put_tight(text, span_of(f, from, to));
+    if (!myth_flow_has_one_of(text, joins, N_OF(joins)) || !myth_flow_has_one_of(text, who, N_OF(who)) ||
+        !myth_flow_has_one_of(text, what, N_OF(what)))
+        return false;
+    const span before = span_of(f, from, at->off);
+    for (uint32_t i = 0, n; i < before.n; i += n ? n : 1)
+        if ((n = word_at(before, i, word)) && is_key_of_service(word))
+            return true;
+    return is_key_of_service(f->names + f->name);
+}
+
 int myth_fact_for_server(myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
-    return f->event[e].kind == MYTH_EVENT_CALL && (is_printed(f, e) || is_sent(f, e) || is_prescribed(f, &f->event[e]));
-}
-
-/* Whether what a function makes is for a secret that it is given, by its name and that of a parameter:
- * idForToken(token). */
-int myth_fact_made_for(myth_facts *k, uint32_t e)
-{
-    static const char *const secret[] = {"token", "session", "password", "secret", "csrf", "nonce", "salt", "key"};
-    static const char *const before[] = {"for", "of", "by", "from", "with"};
-    const myth_flow *f = k->flow;
-    const char *name = f->names + f->name;
-    char low[MYTH_SPAN_WORD], word[MYTH_SPAN_WORD];
-    size_t n = 0, cut = 0;
-    (void)e;
-    for (; name[n] && n + 1 < sizeof(low); n++)
-        low[n] = (char)tolower((unsigned char)name[n]);
-    low[n] = '\0';
-    for (size_t b = 0; b < N_OF(before) && !cut; b++)
-        for (const char *p = low + 1; *low && (p = strstr(p, before[b])) != NULL && !cut; p++) {
-            const size_t from = (size_t)(p - low), to = from + strlen(before[b]);
-            const bool is_word = (name[from - 1] == '_' && name[to] == '_') ||
-                                 (isupper((unsigned char)name[from]) && isupper((unsigned char)name[to]));
-            cut = is_word ? to : 0;
-            if (cut)
-                low[from] = '\0';
-        }
-    if (!cut || myth_flow_has_one_of(low, secret, N_OF(secret)))
-        return 0;
-    for (uint32_t i = 0; i < f->n_event && f->event[i].value == MYTH_VALUE_PARAMETER; i++) {
-        size_t m = 0;
-        const char *own = f->event[i].path ? last_word(f, f->event[i].path) : "";
-        for (; own[m] && m + 1 < sizeof(word); m++)
-            word[m] = (char)tolower((unsigned char)own[m]);
-        word[m] = '\0';
-        if (m > 2 && strstr(low + cut, word))
-            return 1;
-    }
-    return 0;
+    const myth_event *at = &f->event[e];
+    return at->kind == MYTH_EVENT_CALL &&
+           (is_printed(f, e) || is_sent(f, e) || is_prescribed(f, at) || is_key_of_pair(f, at));
 }
 
 int myth_fact_safe_loader(myth_facts *k, uint32_t e)

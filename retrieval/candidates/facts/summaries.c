@@ -147,7 +147,8 @@ static void on_event(myth_file_facts *ff, const myth_flow *f, uint32_t i, parame
     const myth_event *e = &f->event[i];
     if (p->is_over)
         return;
-    if (!p->is_used && e->path && myth_flow_is_part(f, e->path, p->path)) {
+    const bool is_of_test = e->kind == MYTH_EVENT_USE && e->test && e->path == p->path; /* read by the test behind it */
+    if (!p->is_used && !is_of_test && e->path && myth_flow_is_part(f, e->path, p->path)) {
         p->is_used = true;
         p->is.is_asked =
             e->kind == MYTH_EVENT_TEST && e->path == p->path && (is_for_there(e->how) || is_for_gone(e->how));

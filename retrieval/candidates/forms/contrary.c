@@ -143,15 +143,20 @@ static bool is_script(TSNode node)
     return ts_language_symbol_for_name(ts_node_language(node), "arrow_function", 14, true) != 0;
 }
 
+static uint32_t root_of(const myth_flow *f, uint32_t path)
+{
+    while (path && f->path[path].base)
+        path = f->path[path].base;
+    return path;
+}
+
 /* Whether event i uses something that it must be asked of before if it is there, or that has the type of what is asked
  * (its variable `asked`): p->x, p[i], *p, f(p), v.front(). What is written into the condition is asked. */
 static bool needs_condition(const myth_flow *f, uint32_t i, uint32_t asked, span condition)
 {
     static const char *const element[] = {"front", "back", "at", "begin", "end", "top"};
     const myth_event *e = &f->event[i];
-    uint32_t path = e->path;
-    while (path && f->path[path].base)
-        path = f->path[path].base;
+    const uint32_t path = root_of(f, e->path);
     if (!path || e->kind == MYTH_EVENT_DEFINE || path == asked || has_word(condition, f->names + f->path[path].text))
         return false;
     const myth_path *p = &f->path[path], *a = &f->path[asked];
@@ -174,8 +179,7 @@ static bool needs_condition(const myth_flow *f, uint32_t i, uint32_t asked, span
 /* Whether a variable got its value between two offsets. */
 static bool is_made_between(const myth_flow *f, uint32_t path, uint32_t from, uint32_t to)
 {
-    while (path && f->path[path].base)
-        path = f->path[path].base;
+    path = root_of(f, path);
     for (uint32_t i = 0; i < f->n_event && path; i++)
         if (f->event[i].kind == MYTH_EVENT_DEFINE && f->event[i].path == path && f->event[i].off >= from &&
             f->event[i].off < to)
@@ -183,26 +187,45 @@ static bool is_made_between(const myth_flow *f, uint32_t path, uint32_t from, ui
     return false;
 }
 
+/* In languages but C and C++: whether a variable needs no condition that stands at an offset, for what is behind byte
+ * `to`: it was used like that before, or in the branch that leaves, or has another condition before its use, or is none
+ * of the function but a module or a class. */
+static bool is_used_without(const myth_flow *f, uint32_t root, uint32_t off, uint32_t to, uint32_t use)
+{
+    bool is_own = false;
+    for (uint32_t i = 0; i < f->n_event && !f->roles->has_alternatives; i++) {
+        const myth_event *e = &f->event[i];
+        const bool is_named = e->kind == MYTH_EVENT_USE || e->kind == MYTH_EVENT_ARG;
+        if (root_of(f, e->path) != root)
+            continue;
+        if ((e->kind == MYTH_EVENT_DEREF && e->off < to) || (is_named && e->off >= off && e->off < to) ||
+            (e->kind == MYTH_EVENT_TEST && e->off < use))
+            return true;
+        is_own |= e->kind == MYTH_EVENT_DEFINE && e->path == root;
+    }
+    return !is_own && !f->roles->has_alternatives;
+}
+
 /* Whether a && a, or a || a, is the condition of an `if`, and nothing else needs one where it says yes, or behind a
  * branch that leaves: then it is asked twice by mistake, and no other thing was meant. */
 static bool is_only_twice(myth_flow *f, TSNode node, TSNode part, myth_chain of, const myth_around *around)
 {
-    enum { MOST_USES = 64 };
+    enum { MOST_USES = 64, KNOWN = 32 };
+    uint32_t known[KNOWN], n_known = 0; /* what is made in between, or was there before */
     uint32_t i = 0, asked = myth_flow_path(f, part);
     const TSNode inner = myth_flow_inner(f, part);
     TSNode up = around_at(around, i);
     while (!is_null(up) && (role_of(f, up) == MYTH_ROLE_GROUP || strcmp(ts_node_type(up), "condition_clause") == 0))
         up = around_at(around, ++i);
     const TSNode then = is_null(up) || role_of(f, up) != MYTH_ROLE_IF ? (TSNode){0} : child_of(f, up, MYTH_SLOT_THEN);
-    if (is_null(then) || !f->roles->has_alternatives || ts_node_start_byte(then) < ts_node_end_byte(node))
+    if (is_null(then) || ts_node_start_byte(then) < ts_node_end_byte(node))
         return false;
     const span condition = node_span(f, node);
     for (uint32_t e = 0; !asked && e < f->n_event; e++) /* !v.empty(), p != NULL: the first variable in it */
         if (f->event[e].path && f->event[e].off >= ts_node_start_byte(inner) &&
             f->event[e].end <= ts_node_end_byte(inner))
             asked = f->event[e].path;
-    while (asked && f->path[asked].base)
-        asked = f->path[asked].base;
+    asked = root_of(f, asked);
     uint32_t from = ts_node_start_byte(then), to = ts_node_end_byte(then);
     if (of == MYTH_CHAIN_OR) {
         bool leaves = false;
@@ -213,10 +236,21 @@ static bool is_only_twice(myth_flow *f, TSNode node, TSNode part, myth_chain of,
         from = to;
         to = f->end;
     }
-    for (uint32_t e = 0, n = 0; e < f->n_event; e++)
-        if (f->event[e].off >= from && f->event[e].off < to && needs_condition(f, e, asked, condition) &&
-            (++n > MOST_USES || !is_made_between(f, f->event[e].path, from, f->event[e].off)))
+    for (uint32_t e = 0, n = 0; e < f->n_event; e++) {
+        if (f->event[e].off < from || f->event[e].off >= to || !needs_condition(f, e, asked, condition))
+            continue;
+        const uint32_t root = root_of(f, f->event[e].path);
+        bool is_known = false;
+        for (uint32_t j = 0; j < n_known && !is_known; j++)
+            is_known = known[j] == root;
+        if (is_known)
+            continue;
+        if (++n > MOST_USES || !(is_made_between(f, root, from, f->event[e].off) ||
+                                 is_used_without(f, root, ts_node_start_byte(node), from, f->event[e].off)))
             return false;
+        if (n_known < KNOWN)
+            known[n_known++] = root;
+    }
     return asked != 0;
 }
 

@@ -30,7 +30,7 @@ typedef enum {
     MYTH_CONTRARY_PART_LENGTH,  /* a[:2] == "abc" */
     MYTH_CONTRARY_LITERAL,      /* c ? 1 : 1 */
     MYTH_CONTRARY_CHAIN,        /* a && b && a */
-    MYTH_CONTRARY_TWICE,        /* if (a && a), where nothing else needs a condition: C, C++ */
+    MYTH_CONTRARY_TWICE,        /* if (a && a), where nothing else needs a condition */
     MYTH_CONTRARY_AGAIN_PART,   /* if (a || b) ... else if (a) */
 } myth_contrary;
 

@@ -300,6 +300,27 @@ static void loop_erase(myth_flow *f, TSNode loop)
         myth_habit_put(f, MYTH_HABIT_LOOP_ERASE, ts_node_named_child(found, 0), it, line_of(loop));
 }
 
+/* Whether a file is one of Python 2 alone, by what it imports, calls or prints: items(), keys() and values() give lists
+ * there, which stay as they are. */
+static bool is_of_python_2(const myth_flow *f)
+{
+    static const char *const old[] = {"import urllib2", "import ConfigParser",
+                                      "import cPickle", "import httplib",
+                                      "import Tkinter", "import cStringIO",
+                                      "unichr(",        "raw_input(",
+                                      "xrange(",        ".iteritems()",
+                                      ".has_key(",      ".itervalues()",
+                                      "\nprint \"",     "    print \"",
+                                      "    print '",    "\tprint \"",
+                                      "print >>",       "/python2",
+                                      "env python2",    "execfile("};
+    static const char *const both[] = {"urllib.request", "import configparser", "import six",   "from six", "python3",
+                                       "print_function", "ImportError",         "version_info", "PY2",      "PY3",
+                                       "NameError",      "ModuleNotFound",      "nonlocal ",    "async def"};
+    const span all = span_of(f, 0, f->n_text);
+    return has_one(all, old, N_OF(old)) && !has_one(all, both, N_OF(both));
+}
+
 void myth_habit_loop(myth_flow *f, TSNode loop)
 {
     change_fn is_change = NULL;
@@ -331,7 +352,8 @@ void myth_habit_loop(myth_flow *f, TSNode loop)
         return;
     const TSNode found = find_change(f, body, is_change, 0);
     const TSNode map = is_call(over) ? map_of(f, over) : over; /* null: enumerate(x) */
-    if (!is_null(found))
+    const bool is_copy = !is_null(found) && is_python && now_loop.is_map && is_of_python_2(f);
+    if (!is_null(found) && !is_copy)
         myth_habit_put(f, MYTH_HABIT_LOOP_CHANGE, found, is_null(map) ? over : map, line_of(loop));
 }
 

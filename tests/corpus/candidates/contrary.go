@@ -146,3 +146,18 @@ func quiet_copied_block_itself_new(box *Box) {
 	box.made = new(time.Now())
 	box.seen = box.made // FIRES missing-null-check/parameter
 }
+
+func sumOf(box *Box) int {
+	sum := 0
+	if box != nil && box != nil { // FIRES copied-block/asked-twice
+		sum += box.left + box.right
+	}
+	return sum
+}
+
+func sumOfBoth(box *Box, other *Box) int {
+	if box != nil && box != nil { // FIRES copied-block/operands
+		return box.left + other.left // FIRES missing-null-check/parameter
+	}
+	return 0
+}

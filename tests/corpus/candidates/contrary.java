@@ -207,4 +207,19 @@ class Contrary {
         }
         return 0;
     }
+
+    static Shelf makeShelf(Client client, String name) {
+        boolean isThere = client.ask(name); // FIRES missing-null-check/parameter
+        if (!isThere || !isThere) { // FIRES copied-block/asked-twice
+            return client.make(name);
+        }
+        return client.get(name);
+    }
+
+    static int leftOfBoth(Box box, Box other) {
+        if (box == null || box == null) { // FIRES copied-block/operands
+            return 0;
+        }
+        return box.left + other.left; // FIRES missing-null-check/parameter
+    }
 }

@@ -119,3 +119,16 @@ def quiet_copied_block_again_half(kind):
     elif kind == 'small' or kind == 'large':
         return 2
     return 0
+
+
+def make_shelf(client, name):
+    is_there = client.ask(name)
+    if not is_there or not is_there:  # FIRES copied-block/asked-twice
+        return client.make(name)
+    return client.get(name)
+
+
+def left_of_both(box, other):
+    if not box or not box:  # FIRES copied-block/operands
+        return 0
+    return box.left + other.left

@@ -206,3 +206,20 @@ function quiet_copied_block_again_half(kind: any) {
     }
     return 0;
 }
+
+async function makeShelf(client: any, name: any, words: any) {
+    const answer = await client.ask(name); // FIRES missing-null-check/parameter
+    const isThere = answer && answer.body;
+    if (!isThere || !isThere) { // FIRES copied-block/asked-twice
+        return client.make(name, words);
+    }
+    const shelf = await client.get(name);
+    return shelf && words.first;
+}
+
+function leftOfBoth(box: any, other: any) {
+    if (!box || !box) { // FIRES copied-block/operands
+        return 0;
+    }
+    return box.left + other.left; // FIRES missing-null-check/parameter
+}

@@ -2045,3 +2045,8 @@ static struct account quiet_hardcoded_secret_asked(int n_account, const char *pa
         return (struct account){.name = "owner", .password = password};
     return all_accounts[0];
 }
+
+static int quiet_weak_hash_session_count(void)
+{
+    return rand() % 10;
+}

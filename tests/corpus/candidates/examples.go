@@ -1196,3 +1196,68 @@ func keepOld(user User, isOld bool, password string) {
 		user.Keep(md5.Sum([]byte(password))) // FIRES weak-hash/password
 	}
 }
+
+func sizeOf(name string) int64 {
+	info, _ := os.Stat(name) // FIRES error-swallowed/blank-used
+	return info.Size() // FIRES missing-null-check/result-of-any
+}
+
+func quiet_error_swallowed_existence(name string) bool {
+	info, _ := os.Stat(name)
+	return info != nil
+}
+
+func quiet_error_swallowed_asking(name string) string {
+	address, _ := url.Parse(name)
+	return hostOf(address)
+}
+
+func hostOf(address *url.URL) string {
+	if address == nil {
+		return ""
+	}
+	return address.Host
+}
+
+func quiet_error_swallowed_explained(first string, second string) *url.URL {
+	// Errors are handled in chosen.
+	one, _ := url.Parse(first)
+	other, _ := url.Parse(second)
+	show(first)
+	third, _ := url.Parse(first + second)
+	return chosen(one, other, third)
+}
+
+func parsedOld(first string, second string) *url.URL {
+	// one, _ := url.Parse("error")
+	one, _ := url.Parse(first) // FIRES error-swallowed/blank-used
+	return one
+}
+
+func quiet_error_swallowed_beside(name string) *url.URL {
+	address, _ := url.Parse(name) // ignored: the name was tested
+	return address
+}
+
+func parsedBoth(first string, second string) *url.URL {
+	// The second one is for guests.
+	one, _ := url.Parse(first) // FIRES error-swallowed/blank-used
+	other, _ := url.Parse(second)
+	return chosen(one, other)
+}
+
+func quiet_weak_hash_fever(user *User, name string, password string) {
+	user.feverToken = fmt.Sprintf("%x", md5.Sum([]byte(name+":"+password))) // FIRES missing-null-check/parameter
+}
+
+func sessionOf(user *User, name string, password string) {
+	user.sessionToken = fmt.Sprintf("%x", md5.Sum([]byte(name+":"+password))) // FIRES missing-null-check/parameter weak-hash/password
+}
+
+func quiet_weak_hash_rights_of_token() Token {
+	return Token{Id: safeText(30), Rights: rightsOf(rand.Intn(511))}
+}
+
+func tokenOfMany() Token {
+	return Token{Id: rand.Intn(511), Rights: 1} // FIRES weak-hash/guessed
+}

@@ -705,4 +705,26 @@ class Examples {
         String[] parts = UUID.randomUUID().toString().split("-");
         return parts[4]; // FIRES missing-null-check/result-of-any
     }
+
+    String quiet_resource_leak_finally(Connection connection, String name) throws Exception {
+        PreparedStatement statement = null;
+        try {
+            statement = connection.prepareStatement("SELECT title FROM albums WHERE name = ?"); // FIRES missing-null-check/parameter
+            statement.setString(1, name); // FIRES missing-null-check/result-of-any
+            return titleOf(statement);
+        } finally {
+            JdbcUtils.closeStatement(statement);
+        }
+    }
+
+    String titleLeft(Connection connection, String name) throws Exception {
+        PreparedStatement statement = null;
+        try {
+            statement = connection.prepareStatement("SELECT title FROM albums WHERE name = ?"); // FIRES missing-null-check/parameter resource-leak/file
+            statement.setString(1, name); // FIRES missing-null-check/result-of-any
+            return "";
+        } finally {
+            JdbcUtils.note(name);
+        }
+    }
 }

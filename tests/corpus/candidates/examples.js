@@ -704,3 +704,25 @@ function quiet_weak_hash_scheme(scheme, password) {
     }
     return null;
 }
+
+function quiet_weak_hash_session_count(day) {
+    return day.size * Math.random(); // FIRES missing-null-check/parameter
+}
+
+function sessionOfDay(day) {
+    return day.size * Math.random(); // FIRES weak-hash/guessed missing-null-check/parameter
+}
+
+function quiet_weak_hash_token_parts() {
+    return { id: safeText(30), weight: Math.random() };
+}
+
+function quiet_weak_hash_fever(user, password) {
+    const feverApiKey = md5(`${user}:${password}`);
+    return feverApiKey;
+}
+
+function keptOf(user, password) {
+    const kept = md5(`${user}:${password}`); // FIRES weak-hash/password
+    return kept;
+}

@@ -925,3 +925,25 @@ def quiet_missing_bounds_check_uuid():
 def quiet_missing_bounds_check_day():
     day = time.strftime("%Y-%m-%d")
     return day.split("-")[2]  # FIRES missing-null-check/result-of-any
+
+
+def quiet_weak_hash_session_count(day):
+    return day + random.randint(0, 9)
+
+
+def random_session(day):
+    return day + random.randint(0, 9)  # FIRES weak-hash/guessed
+
+
+def quiet_weak_hash_token_length():
+    return random.randint(20, 40)
+
+
+def quiet_weak_hash_api_key(user, password):
+    api_key = hashlib.md5(f"{user}:{password}".encode()).hexdigest()
+    return api_key
+
+
+def kept_of(user, password):
+    kept = hashlib.md5(f"{user}:{password}".encode()).hexdigest()  # FIRES weak-hash/password
+    return kept

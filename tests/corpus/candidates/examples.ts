@@ -695,3 +695,25 @@ function quiet_weak_hash_scheme(scheme: any, password: any) {
     }
     return null;
 }
+
+function quiet_weak_hash_session_count(day: any) {
+    return day.size * Math.random(); // FIRES missing-null-check/parameter
+}
+
+function sessionOfDay(day: any) {
+    return day.size * Math.random(); // FIRES weak-hash/guessed missing-null-check/parameter
+}
+
+function quiet_weak_hash_token_parts() {
+    return { id: safeText(30), weight: Math.random() };
+}
+
+function quiet_weak_hash_fever(user: any, password: any) {
+    const feverApiKey = md5(`${user}:${password}`);
+    return feverApiKey;
+}
+
+function keptOf(user: any, password: any) {
+    const kept = md5(`${user}:${password}`); // FIRES weak-hash/password
+    return kept;
+}

@@ -274,3 +274,9 @@ def drop_numbered(names, gone):
     for i, name in enumerate(names):
         if name in gone:
             del names[i]  # FIRES changed-in-loop/changed
+
+
+def drop_listed(ages):
+    for name, age in ages.items():
+        if age > 9:
+            del ages[name]  # FIRES changed-in-loop/changed

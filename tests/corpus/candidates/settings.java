@@ -169,4 +169,13 @@ class Settings {
     int quiet_weak_hash_dice() {
         return (int) (Math.random() * 6) + DICE.nextInt(6);
     }
+
+    int quiet_weak_hash_session_count() {
+        return (int) (Math.random() * 1000);
+    }
+
+    String quiet_weak_hash_api_key(String user, String password) {
+        String apiKey = DigestUtils.md5Hex(user + ":" + password);
+        return apiKey;
+    }
 }

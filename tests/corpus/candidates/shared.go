@@ -193,3 +193,160 @@ func quiet_resource_leak_transaction(tx *sql.Tx) error {
 	}
 	return rows.Err()
 }
+
+type shop struct {
+	db *sql.DB
+}
+
+func openShop(name string) (*shop, error) {
+	db, err := sql.Open("sqlite3", name) // FIRES resource-leak/lost-database
+	if err != nil {
+		return nil, err
+	}
+	if err := makeTables(db); err != nil {
+		return nil, err
+	}
+	return &shop{db: db}, nil
+}
+
+func quiet_resource_leak_database(name string) (*shop, error) {
+	db, err := sql.Open("sqlite3", name)
+	if err != nil {
+		return nil, err
+	}
+	if err := makeTables(db); err != nil {
+		db.Close() // FIRES missing-null-check/result-of-any
+		return nil, err
+	}
+	return &shop{db: db}, nil
+}
+
+func titleAt(client *http.Client, address string) (string, error) {
+	answer, err := client.Get(address) // FIRES resource-leak/file missing-null-check/parameter
+	if err != nil {
+		return "", err
+	}
+	return findTitle(answer.StatusCode), nil // FIRES missing-null-check/result
+}
+
+func quiet_resource_leak_parsed(client *Client, name string) (string, error) {
+	answer := client.Get(name) // FIRES missing-null-check/parameter
+	if answer.Failed() { // FIRES missing-null-check/result
+		return "", errKind
+	}
+	return findTitle(answer.Data), nil
+}
+
+func quiet_resource_leak_keyed(client *Client, all context.Context, name string) (string, error) {
+	answer, err := client.Get(all, name) // FIRES missing-null-check/parameter
+	if err != nil {
+		return "", err
+	}
+	return findTitle(answer.Data), nil // FIRES missing-null-check/result
+}
+
+func quiet_resource_leak_item(client *Client, name string) (string, error) {
+	item, err := client.Get(name) // FIRES missing-null-check/parameter
+	if err != nil {
+		return "", err
+	}
+	return findTitle(item.Value), nil // FIRES missing-null-check/result
+}
+
+func quiet_resource_leak_document(client *http.Client, address string) (string, error) {
+	answer, err := client.Get(address) // FIRES missing-null-check/parameter
+	if err != nil {
+		return "", err
+	}
+	page, err := goquery.NewDocumentFromResponse(answer)
+	if err != nil {
+		return "", err
+	}
+	return page.Text(), nil
+}
+
+func quiet_resource_leak_sent(address string) error {
+	file, err := os.Open("image.bin")
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequest("PUT", address, file)
+	if err != nil {
+		return err
+	}
+	return sendAll(request)
+}
+
+func logBoth() error {
+	file, err := os.Create("shop.log") // FIRES resource-leak/file
+	if err != nil {
+		return err
+	}
+	both := io.MultiWriter(os.Stderr, file)
+	fmt.Fprintln(both, "open")
+	return nil
+}
+
+func quiet_resource_leak_log() error {
+	file, err := os.Create("shop.log")
+	if err != nil {
+		return err
+	}
+	both := io.MultiWriter(os.Stderr, file)
+	logger.Out = both
+	return nil
+}
+
+func quiet_resource_leak_log_set() error {
+	file, err := os.Create("shop.log")
+	if err != nil {
+		return err
+	}
+	log.SetOutput(io.MultiWriter(os.Stderr, file))
+	return nil
+}
+
+func quiet_resource_leak_log_made() error {
+	file, err := os.Create("shop.log")
+	if err != nil {
+		return err
+	}
+	handler := slog.NewTextHandler(file, nil)
+	slog.SetDefault(slog.New(handler))
+	return nil
+}
+
+func quiet_resource_leak_log_of_package() error {
+	file, err := os.Create("shop.log")
+	if err != nil {
+		return err
+	}
+	shopLog = log.New(file, "", 0)
+	return nil
+}
+
+func quiet_resource_leak_command(cmd *cobra.Command, names []string) error {
+	file, err := os.Open("image.bin")
+	if err != nil {
+		return err
+	}
+	return sendAll(file, names)
+}
+
+func newCommand() *cobra.Command {
+	file, err := os.Open("image.bin") // FIRES resource-leak/file
+	if err != nil {
+		return nil
+	}
+	title := firstLine(file)
+	return commandOf(title)
+}
+
+func quiet_resource_leak_helper() (string, error) {
+	file, err := os.Open("image.bin")
+	if err != nil {
+		return "", err
+	}
+	defer closing.CloseQuietly(file)
+	return firstLine(file), nil
+}
