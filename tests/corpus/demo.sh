@@ -19,8 +19,8 @@ echo "== Rules find places, and the judge that ships says how probable a fault e
 echo "   code that people released three of five such places are faults. No text is generated."
 run inspect-file "$file"
 if [ "$file" = tests/corpus/demo.c ]; then
-    echo "All of these are faults: line 13 asks for memory that is written without a test, 26 closes a file that may not be"
-    echo "open, and 55 opens one that is written without a test."
+    echo "All of these are faults: line 14 writes to memory that malloc may not have given, 26 closes and 56 writes to a file"
+    echo "that may not be open."
 fi
 
 echo

@@ -447,7 +447,7 @@ int myth_fact_parted(myth_facts *k, uint32_t e)
     const char *bracket = strrchr(element, '[');
     if (is_null(call) || !bracket || !isdigit((unsigned char)bracket[1]))
         return 0;
-    const int index = atoi(bracket + 1);
+    const int index = (int)strtol(bracket + 1, NULL, 10);
     put_tight(text, node_span(f, call));
     const char *end = strrchr(text, '"') ? strrchr(text, '"') : strrchr(text, '\'');
     if (!end || end < text + 2 || end[-2] != *end) /* a separator of one letter */
