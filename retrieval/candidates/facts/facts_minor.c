@@ -1,5 +1,5 @@
-/* facts_minor.c - where a failure concerns nobody: in tests, in a build for developers, in code that a generator wrote, at
- * the start of the program, on the way to the root (facts.h). */
+/* facts_minor.c - where a failure concerns nobody: in tests, in a build for developers, in code that a generator wrote,
+ * at the start of the program, on the way to the root (facts.h). */
 #include "facts_span.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* facts_process.c - facts about where the process ends, so that nothing is left to release or to ask for: calls that never
- * return, main, macros that give up, and ways out behind which the callers end (facts.h). */
+/* facts_process.c - facts about where the process ends, so that nothing is left to release or to ask for: calls that
+ * never return, main, macros that give up, and ways out behind which the callers end (facts.h). */
 #define _GNU_SOURCE /* memmem */
 #include "facts_span.h"
 
