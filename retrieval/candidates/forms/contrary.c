@@ -442,12 +442,14 @@ static bool gets_literals_only(const myth_flow *f, TSNode subject)
     char want[MYTH_FLOW_PATH_BYTES], name[MYTH_FLOW_PATH_BYTES];
     enum { MOST_NODES = 50000 };
     uint32_t n_set = 0, n_node = 0;
-    bool is_other = role_of(f, subject) != MYTH_ROLE_NAME && role_of(f, subject) != MYTH_ROLE_MEMBER;
+    const TSNode root = ts_tree_root_node(subject.tree);
+    bool is_other = strcmp(ts_node_type(root), "program") != 0 || /* of another language, whose == compares texts */
+                    (role_of(f, subject) != MYTH_ROLE_NAME && role_of(f, subject) != MYTH_ROLE_MEMBER);
     put_last_word(f, subject, want);
     if (is_other || !*want)
         return false;
     const TSNode own = class_with(f, subject, want);
-    TSTreeCursor c = ts_tree_cursor_new(ts_tree_root_node(subject.tree));
+    TSTreeCursor c = ts_tree_cursor_new(root);
     for (bool is_more = ts_tree_cursor_goto_first_child(&c); is_more && !is_other;) {
         const TSNode node = ts_tree_cursor_current_node(&c), field = field_name_of(f, node);
         TSNode key;
