@@ -56,7 +56,6 @@ static bool gives_up(const myth_facts *k, uint32_t c, uint32_t path, bool is_par
 }
 
 bool myth_facts_releases(const myth_facts *k, uint32_t c, uint32_t path) { return gives_up(k, c, path, true); }
-static bool releases(const myth_facts *k, uint32_t c, uint32_t path) { return gives_up(k, c, path, true); }
 
 /* Whether call c gets the value of the path as an argument, and not its address. */
 static bool gets_value(const myth_flow *f, uint32_t c, uint32_t path)
@@ -151,7 +150,7 @@ int myth_fact_release_later(myth_facts *k, uint32_t e)
     uint32_t d;
     const uint32_t path = path_of(k, e, &d);
     for (uint32_t i = d + 1, n = 0; path && i < k->flow->n_event && n < MYTH_FACTS_NEAR; i++, n++)
-        if (releases(k, i, path)) {
+        if (myth_facts_releases(k, i, path)) {
             k->at_line = myth_facts_event(k, i)->line;
             return 1;
         }
@@ -175,7 +174,7 @@ static bool is_wrapped(const myth_facts *k, uint32_t c)
     if (strncmp(dot ? dot + 1 : name, "New", 3) != 0 || !myth_facts_taker(f, c, &d))
         return false;
     for (uint32_t i = d + 1, n = 0; i < f->n_event && n < MYTH_FACTS_NEAR; i++, n++)
-        if (releases(k, i, f->event[d].path))
+        if (myth_facts_releases(k, i, f->event[d].path))
             return true;
     return false;
 }
@@ -199,7 +198,7 @@ static bool is_taken_over(const myth_facts *k, const myth_event *x, uint32_t pat
         return true;
     const uint32_t then = myth_facts_outermost(f, x)->then;
     for (uint32_t i = x->call + 1; then && i < f->n_event && f->event[i].off < f->scope[then].end; i++)
-        if (f->event[i].scope == then && releases(k, i, path))
+        if (f->event[i].scope == then && myth_facts_releases(k, i, path))
             return true;
     return false;
 }
@@ -382,14 +381,14 @@ static bool is_way_out(const myth_facts *k, uint32_t d, uint32_t x, uint32_t pat
     for (uint32_t r = x + 1; from && r < f->n_event; r++) {
         if (f->event[r].off < from)
             continue;
-        if (releases(k, r, path) || hands_on(k, r, path))
+        if (myth_facts_releases(k, r, path) || hands_on(k, r, path))
             return false;
         const bool is_back = f->event[r].kind == MYTH_EVENT_LEAVE && f->event[r].index == MYTH_ROLE_GOTO;
         if (is_back && f->event[r].call && f->event[r].call < f->event[r].off && (!back || f->event[r].call < back))
             back = f->event[r].call;
     }
     for (uint32_t r = d + 1; back && r < f->n_event; r++)
-        if (f->event[r].off >= back && releases(k, r, path))
+        if (f->event[r].off >= back && myth_facts_releases(k, r, path))
             return false;
     return from != 0;
 }
@@ -402,7 +401,7 @@ static bool is_freed_finally(const myth_facts *k, uint32_t x, uint32_t path)
         uint32_t s = f->event[r].scope;
         while (s && f->scope[s].kind != MYTH_SCOPE_FINALLY)
             s = f->scope[s].parent;
-        if (s && myth_flow_is_inside(f, f->event[x].scope, f->scope[s].parent) && releases(k, r, path))
+        if (s && myth_flow_is_inside(f, f->event[x].scope, f->scope[s].parent) && myth_facts_releases(k, r, path))
             return true;
     }
     return false;
@@ -487,7 +486,7 @@ static int find_leave(myth_facts *k, uint32_t e, uint32_t *from, uint32_t *to)
             return LEAVES_NO;
         if (hands_on(k, x, path))
             return LEAVES_NO;
-        is_released |= releases(k, x, path);
+        is_released |= myth_facts_releases(k, x, path);
         is_locked |= is_kept && myth_facts_is_locked(f, x, path);
         if ((is_locked && at->scope == 0) || myth_facts_is_failed_close(f, x) || myth_facts_ends_callers(k, x) ||
             (at->kind == MYTH_EVENT_LEAVE && myth_facts_is_behind_end(f, x)))
@@ -497,7 +496,8 @@ static int find_leave(myth_facts *k, uint32_t e, uint32_t *from, uint32_t *to)
             continue;
         bool is_free = false;
         for (uint32_t r = d + 1; r < x && !is_free; r++)
-            is_free = releases(k, r, path) && (myth_flow_reaches(f, r, x) || myth_facts_nested(f, f->event[r].scope));
+            is_free = myth_facts_releases(k, r, path) &&
+                      (myth_flow_reaches(f, r, x) || myth_facts_nested(f, f->event[r].scope));
         if (is_free || is_freed_finally(k, x, path) || myth_facts_is_taken_where_well(k, d, x))
             continue;
         bool is_in_it = false; /* return use(p): the value is made of it, so it may be handed on */
@@ -545,9 +545,9 @@ int myth_fact_unlocked(myth_facts *k, uint32_t e)
     bool is_taken = false;
     for (uint32_t i = 0; path && i < k->flow->n_event; i++) {
         is_taken |= i == e || is_same_take(k->flow, i, e, path);
-        if (releases(k, i, path) && !is_taken)
+        if (myth_facts_releases(k, i, path) && !is_taken)
             return UNLOCKED_BEFORE;
-        if (i > e && releases(k, i, path))
+        if (i > e && myth_facts_releases(k, i, path))
             return UNLOCKED_LATER;
     }
     return UNLOCKED_NEVER;
@@ -569,7 +569,7 @@ int myth_fact_held(myth_facts *k, uint32_t e)
                 k->at_line = x->line;
             return !is_released && myth_flow_is_inside(f, f->event[e].scope, x->scope);
         }
-        is_released |= releases(k, i, path) && myth_flow_reaches(f, i, e);
+        is_released |= myth_facts_releases(k, i, path) && myth_flow_reaches(f, i, e);
     }
     return 0;
 }
@@ -765,7 +765,7 @@ int myth_fact_freed(myth_facts *k, uint32_t e)
         if (d->kind == MYTH_EVENT_DEFINE && d->path && myth_flow_is_part(f, to->path, d->path))
             return FREED_NO;
         for (uint32_t p = to->path, up = 0; d->kind == MYTH_EVENT_CALL && p && up < 8; p = f->path[p].base, up++)
-            if (!d->is_guarded && d->end < to->off && releases(k, i, p) && surely_releases(k, i, p) &&
+            if (!d->is_guarded && d->end < to->off && myth_facts_releases(k, i, p) && surely_releases(k, i, p) &&
                 myth_flow_is_inside(f, to->scope, d->scope) && myth_flow_reaches(f, i, e)) {
                 if (is_other_function(f, i, e))
                     return FREED_NO;

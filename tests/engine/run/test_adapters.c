@@ -53,7 +53,7 @@ static myth_engine_opts opts_at(const char *target)
 enum { LAYER_MAX = 8, EXPERT_MAX = 16 };
 typedef struct {
     const rig *r;
-    uint32_t row, n_row; /* those of the forward at work */
+    const rows *at; /* whose base is the first row of the forward at work */
     float score[LAYER_MAX][N_TOK][EXPERT_MAX];
 } routes;
 
@@ -62,15 +62,15 @@ static void note_scores(void *owner, uint32_t l)
 {
     routes *c = owner;
     const myth_part *p = c->r->engine->part;
-    const uint32_t n = c->r->model.config.n_expert;
+    const uint32_t n = c->r->model.config.n_expert, first = c->at->base, n_row = first ? 1 : N_TOK - N_DECODE;
     float row[N_TOK * EXPERT_MAX];
     if (l == 0)
         return;
-    assert_true(l <= LAYER_MAX && n <= EXPERT_MAX && c->row + c->n_row <= N_TOK);
-    myth_stream_read(p->stream, row, p->step.moe_logits, sizeof(*row) * (uint64_t)c->n_row * n);
+    assert_true(l <= LAYER_MAX && n <= EXPERT_MAX && first + n_row <= N_TOK);
+    myth_stream_read(p->stream, row, p->step.moe_logits, sizeof(*row) * (uint64_t)n_row * n);
     assert_ok(myth_stream_sync(p->stream, &rig_err));
-    for (uint32_t i = 0; i < c->n_row; i++)
-        memcpy(c->score[l - 1][c->row + i], row + i * n, sizeof(*row) * n);
+    for (uint32_t i = 0; i < n_row; i++)
+        memcpy(c->score[l - 1][first + i], row + i * n, sizeof(*row) * n);
 }
 
 /* Whether expert e is among the k best; of equal ones the first is better. */
@@ -110,30 +110,6 @@ static uint32_t first_swap(const routes *a, const routes *b, float within, const
     return first;
 }
 
-/* Logits of a prompt, then of tokens by the decode path; with to, what the routers said. */
-static void answer_noting(rig *r, rows *w, routes *to)
-{
-    int32_t ids[N_TOK];
-    myth_seq *s = rig_seq(r);
-    for (uint32_t i = 0; i < N_TOK; i++)
-        ids[i] = (int32_t)(i * 29 % r->model.config.n_vocab);
-    rows_open(w, r, N_TOK, false);
-    *to = (routes){.r = r, .n_row = N_TOK - N_DECODE};
-    if (r->model.config.n_expert) {
-        r->engine->part->step.before_layer = note_scores;
-        r->engine->part->step.owner = to;
-    }
-    rig_feed(r, s, ids, N_TOK - N_DECODE, 0, w);
-    while (w->base < N_TOK) {
-        to->row = w->base, to->n_row = 1;
-        rig_decode(r, s, ids[w->base], w);
-    }
-    r->engine->part->step.before_layer = NULL;
-    r->engine->part->step.owner = r->engine->part;
-    w->base = 0;
-    myth_seq_close(s);
-}
-
 /* Logits of a prompt, then of tokens by the decode path. */
 static void answer(rig *r, rows *w, uint32_t chunk)
 {
@@ -147,6 +123,19 @@ static void answer(rig *r, rows *w, uint32_t chunk)
         rig_decode(r, s, ids[w->base], w);
     w->base = 0;
     myth_seq_close(s);
+}
+
+/* The same, with what the routers said. */
+static void answer_noting(rig *r, rows *w, routes *to)
+{
+    *to = (routes){.r = r, .at = w};
+    if (r->model.config.n_expert) {
+        r->engine->part->step.before_layer = note_scores;
+        r->engine->part->step.owner = to;
+    }
+    answer(r, w, 0);
+    r->engine->part->step.before_layer = NULL;
+    r->engine->part->step.owner = r->engine->part;
 }
 
 /* ---- tests ---- */
