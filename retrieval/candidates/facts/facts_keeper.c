@@ -188,20 +188,22 @@ static bool is_type_word(span word)
     return word.n > 0 && !isdigit((unsigned char)word.p[0]);
 }
 
+/* Where a name begins in s, from a byte on, with something behind it; s.n = nowhere. */
+static uint32_t offset_of(span s, uint32_t from, const char *name)
+{
+    const size_t n = strlen(name);
+    const char *hit = n > 0 && from + n < s.n ? memmem(s.p + from, s.n - from, name, n) : NULL;
+    return hit && hit + n < s.p + s.n ? (uint32_t)(hit - s.p) : s.n;
+}
+
 /* Whether the text s declares an object with the name, of a class whose destructor closes: T x, T x(a). The parser
  * takes the second for a function's declaration, so that nothing is known of x. */
 static bool declares_closing(const myth_file_facts *ff, span s, const char *name)
 {
     const size_t n = strlen(name);
-    for (uint32_t i = 0; n > 0 && i + n < s.n; i++) {
-        const char *hit = memmem(s.p + i, s.n - i, name, n);
-        if (!hit)
-            return false;
-        i = (uint32_t)(hit - s.p);
-        if (i + n < s.n && !is_word_byte(s.p[i + n]) && i > 0 && s.p[i - 1] <= ' ' &&
-            has_closing_class(ff, word_before(s, i)))
+    for (uint32_t i = offset_of(s, 0, name); i < s.n; i = offset_of(s, i + 1, name))
+        if (!is_word_byte(s.p[i + n]) && i > 0 && s.p[i - 1] <= ' ' && has_closing_class(ff, word_before(s, i)))
             return true;
-    }
     return false;
 }
 
@@ -209,11 +211,7 @@ static bool declares_closing(const myth_file_facts *ff, span s, const char *name
 static bool makes_object_of(span s, const char *name)
 {
     const size_t n = strlen(name);
-    for (uint32_t i = 0; n > 0 && i + n < s.n; i++) {
-        const char *hit = memmem(s.p + i, s.n - i, name, n);
-        if (!hit)
-            return false;
-        i = (uint32_t)(hit - s.p);
+    for (uint32_t i = offset_of(s, 0, name); i < s.n; i = offset_of(s, i + 1, name)) {
         if (i == 0 || s.p[i - 1] != '(' || (s.p[i + n] != ')' && s.p[i + n] != ','))
             continue;
         const span object = word_before(s, i - 1);
@@ -231,9 +229,7 @@ static bool is_kept_by_object(const myth_facts *k, uint32_t e, uint32_t d, uint3
     enum { FAR = 1 << 14 };
     const myth_flow *f = k->flow;
     const myth_path *p = &f->path[f->event[d].path];
-    uint32_t object = f->event[e].kind == MYTH_EVENT_CALL ? f->event[e].path : 0;
-    while (object && f->path[object].base)
-        object = f->path[object].base;
+    const uint32_t object = f->event[e].kind == MYTH_EVENT_CALL ? root_of(f, f->event[e].path) : 0;
     if (!f->roles->has_alternatives || f->event[d].kind != MYTH_EVENT_DEFINE || !f->event[d].path)
         return false;
     const uint32_t end = to < f->n_event ? f->event[to].off : f->end, begin = f->event[d].end;

@@ -559,10 +559,8 @@ static bool is_preset(const myth_flow *f, uint32_t call, uint32_t path, bool *is
  * all other cases it keeps what it had before. */
 static bool is_kept_by_cases(const myth_flow *f, uint32_t call, uint32_t path)
 {
-    uint32_t root = path;
+    const uint32_t root = root_of(f, path);
     bool is_case = false;
-    while (f->path[root].base)
-        root = f->path[root].base;
     for (uint32_t s = f->event[call].scope; s; s = f->scope[s].parent)
         is_case |= f->scope[s].kind == MYTH_SCOPE_CASE;
     for (uint32_t i = 0; i < call; i++)

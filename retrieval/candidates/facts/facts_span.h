@@ -96,6 +96,14 @@ static inline bool named_behind(const myth_flow *f, uint32_t end, char name[MYTH
 
 static inline const char *last_word(const myth_flow *f, uint32_t path) { return f->names + f->path[path].last; }
 
+/* The variable that a path begins with: p of p->next[3]. */
+static inline uint32_t root_of(const myth_flow *f, uint32_t path)
+{
+    while (path && f->path[path].base)
+        path = f->path[path].base;
+    return path;
+}
+
 /* The text of a definition: its statement's. */
 static inline span definition_span(const myth_flow *f, const myth_event *d)
 {

@@ -143,13 +143,6 @@ static bool is_script(TSNode node)
     return ts_language_symbol_for_name(ts_node_language(node), "arrow_function", 14, true) != 0;
 }
 
-static uint32_t root_of(const myth_flow *f, uint32_t path)
-{
-    while (path && f->path[path].base)
-        path = f->path[path].base;
-    return path;
-}
-
 /* Whether event i uses something that it must be asked of before if it is there, or that has the type of what is asked
  * (its variable `asked`): p->x, p[i], *p, f(p), v.front(). What is written into the condition is asked. */
 static bool needs_condition(const myth_flow *f, uint32_t i, uint32_t asked, span condition)
