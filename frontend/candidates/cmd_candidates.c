@@ -105,7 +105,7 @@ typedef struct {
     pthread_mutex_t mutex;
     pthread_cond_t ready, more; /* ready: a file was read; more: one was printed */
     myth_json_out json;
-    uint64_t n_line, n_place, n_function, n_file, n_failed, n_skipped, n_dropped, n_kept;
+    uint64_t n_line, n_place, n_function, n_file, n_failed, n_skipped, n_dropped, n_kept, n_left /* by a signal */;
     myth_finder *finder;
     /* with --judge */
     myth_model model;
@@ -370,9 +370,9 @@ static void print_file(job *j, uint32_t i, const float *score)
     }
     if (r->st == MYTH_OK && r->found.note[0] && !r->is_skipped) {
         j->n_failed++;
-        myth_term_note(j->cli->term, "not read: %s: %s", path, r->found.note);
+        myth_term_note(j->cli->term, "not read%s: %s: %s", r->found.cut_line ? " to its end" : "", path, r->found.note);
     }
-    j->n_file += r->st == MYTH_OK && !r->is_skipped && !r->found.note[0];
+    j->n_file += r->st == MYTH_OK && !r->is_skipped && (!r->found.note[0] || r->found.cut_line);
     j->n_skipped += r->is_skipped;
     j->n_kept += r->is_kept;
     j->n_function += r->found.n_function;
@@ -469,6 +469,7 @@ static myth_status print_all(job *j, myth_error *err)
             st = MYTH_OK;
         if (st == MYTH_OK && !j->is_stopped)
             print_file(j, i, score);
+        j->n_left += j->is_stopped;
         drop_file(j, i);
         myth_free(j->cli->mem, score);
         pthread_mutex_lock(&j->mutex);
@@ -482,7 +483,8 @@ static myth_status print_all(job *j, myth_error *err)
     if (j->o->format == FORM_JSON) {
         myth_jout_end(&j->json);
         myth_jout_key_u64(&j->json, "files", j->n_file);
-        myth_jout_key_u64(&j->json, "not_read", j->n_failed + j->files.missed.n);
+        myth_jout_key_u64(&j->json, "not_read", j->n_failed + j->files.missed.n + j->n_left);
+        myth_jout_key_bool(&j->json, "interrupted", j->n_left > 0);
         myth_jout_key_u64(&j->json, "functions", j->n_function);
         myth_jout_key_u64(&j->json, "lines", j->n_line);
         myth_jout_key_u64(&j->json, "from_cache", j->n_kept);
@@ -643,6 +645,9 @@ static int run_candidates(myth_cli *cli, const void *opts)
         myth_term_note(cli->term, "%llu place%s in %llu line%s of %llu file%s", (unsigned long long)j.n_place,
                        myth_s(j.n_place), (unsigned long long)j.n_line, myth_s(j.n_line), (unsigned long long)j.n_file,
                        myth_s(j.n_file));
+    if (st == MYTH_OK && j.n_left)
+        myth_term_note(cli->term, "interrupted: %llu of %u files are not in this list", (unsigned long long)j.n_left,
+                       j.files.n);
     if (st == MYTH_OK && j.judge) {
         const uint64_t n_unjudged = myth_judge_counted(j.judge).n_unjudged,
                        n_unknown = myth_judge_counted(j.judge).n_unknown;

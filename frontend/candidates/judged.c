@@ -152,7 +152,7 @@ static myth_status take_places(myth_judged *f, const myth_finder_text *t, uint32
     myth_status st = MYTH_OK;
     *file = (found_file){.src = myth_material_of(f->material, source), .language = t->language, .found = t->found};
     if (file->found.note[0]) {
-        snprintf(why, sizeof(why), "no places were looked for: %s", file->found.note);
+        snprintf(why, sizeof(why), "%s%s", file->found.cut_line ? "" : "no places were looked for: ", file->found.note);
         st = miss(f, file->src->path, 0, 0, why, err);
     }
     file->is_wanted = myth_alloc_n(f->mem, MYTH_MEM_OTHER, "places", file->found.n + 1u, sizeof(*file->is_wanted));

@@ -16,6 +16,8 @@ static bool is_sane(const myth_candidates *k, uint64_t n, uint32_t n_line)
 {
     if (k->n_names == 0 || k->names[0] != '\0' || k->names[k->n_names - 1] != '\0')
         return false;
+    if (k->cut_line > n_line)
+        return false;
     for (uint32_t i = 0; i < k->n; i++) {
         const myth_candidate_place *c = &k->candidate[i];
         const uint32_t name[] = {c->rule, c->row, c->function, c->path, c->callee, c->say, c->facts};
@@ -53,6 +55,7 @@ myth_status myth_candidates_take(myth_candidates *out, bool *is_good, myth_mem *
     out->n = head.n;
     out->n_names = head.n_names;
     out->n_function = head.n_function;
+    out->cut_line = head.cut_line;
     out->candidate = myth_alloc_n(mem, MYTH_MEM_OTHER, "candidates", head.n, sizeof(*out->candidate));
     out->names = myth_alloc(mem, MYTH_MEM_OTHER, "candidates", head.n_names);
     if (!out->candidate || !out->names) {
@@ -64,6 +67,9 @@ myth_status myth_candidates_take(myth_candidates *out, bool *is_good, myth_mem *
     *is_good = is_sane(out, n, count_lines(text, n));
     if (!*is_good)
         myth_candidates_free(out, mem);
+    else if (out->cut_line)
+        snprintf(out->note, sizeof(out->note), "too long for one function: from line %u on not all was looked at",
+                 out->cut_line);
     return MYTH_OK;
 }
 

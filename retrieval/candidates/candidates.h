@@ -8,7 +8,7 @@
  * Worker    the rules run in the parsers' process (chunk.h), whose answer is checked like any other
  * Owner     myth_candidates_free with the chunker's ledger
  * Errors    MYTH_ENOMEM; a file without a grammar, too large or with a parser that fails has no candidates, and `note`
- *           says why
+ *           says why; of one with a function that is too long it says from which line on (cut_line)
  * Threads   one call at a time per chunker */
 #ifndef MYTH_CANDIDATES_H
 #define MYTH_CANDIDATES_H
@@ -32,7 +32,8 @@ typedef struct {
     char *names; /* zero-terminated strings, the empty one first */
     uint32_t n, n_names;
     uint32_t n_function; /* functions that were read */
-    char note[96];       /* why the file was not read; "" = it was */
+    uint32_t cut_line;   /* from which on a function was too long to be read, as `note` says; 0 = none was */
+    char note[96];       /* why the file was not read, or not all of it; "" = it was */
 } myth_candidates;
 
 /* Whether rules exist for a language of languages.def. */

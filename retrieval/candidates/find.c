@@ -43,7 +43,9 @@ typedef struct {
     myth_mem *mem;
     uint32_t cap, cap_names;
     bool is_failed;
+    uint32_t cut_line;   /* the first from which on a function was too long to be read; 0 = none was */
     uint16_t seen[ROWS]; /* candidates of each row in this function */
+    uint32_t n_before;   /* candidates of the functions before this one */
     uint16_t *row;       /* [out.n] of each candidate, before they are sorted */
     uint32_t cap_row;
     lines *unused; /* [n_unused] from the line #if 0 to the one that ends it */
@@ -319,7 +321,7 @@ static uint32_t same_as(const finding *w, const myth_pack_row *row, const myth_f
 {
     const myth_event *at = &f->event[e];
     const uint32_t path = at->kind == MYTH_EVENT_CALL ? 0 : path_name(f, at);
-    for (uint32_t i = w->out.n; i-- > 0 && w->out.candidate[i].function_line0 == f->line0;) {
+    for (uint32_t i = w->out.n; i-- > w->n_before;) {
         const myth_candidate_place *c = &w->out.candidate[i];
         if (strcmp(w->out.names + c->rule, row->id) == 0 &&
             (c->off == at->off || (path && strcmp(w->out.names + c->path, f->names + path) == 0)))
@@ -377,6 +379,7 @@ static void try_rows(finding *w, myth_flow *f)
     release_list release = {rules, -1};
     myth_facts k = {.flow = f, .file = &w->file, .is_release = is_release, .arg = &release, .list = -1};
     memset(w->seen, 0, sizeof(w->seen));
+    w->n_before = w->out.n;
     for (uint32_t e = 0; e < f->n_event && !w->is_failed; e++) {
         const uint8_t kind = f->event[e].kind;
         round_now++;
@@ -419,9 +422,12 @@ static bool on_function(void *arg, TSNode function)
         return false;
     myth_file_facts_add(&w->file, f);
     w->n_event += f->n_event;
+    if (f->cut_line && !w->cut_line)
+        w->cut_line = f->cut_line;
+    const bool is_outer = f->is_outer;
     if (w->n_event > MOST_EVENTS)
         myth_flow_close(f);
-    return !w->file.is_failed;
+    return !w->file.is_failed && (!is_outer || myth_flow_each(&w->of->roles, function, on_function, w));
 }
 
 /* Follows what comes from requests from function to function of the file, where their flows are kept. */
@@ -494,7 +500,7 @@ static bool read_tree(const myth_tree *tree, myth_tree_answer *out)
         is_good = try_function(&w, i);
     if (w.out.n > 1)
         qsort(w.out.candidate, w.out.n, sizeof(*w.out.candidate), by_place);
-    const myth_candidates_head head = {w.out.n, w.out.n_names, w.n_flow ? w.n_flow - 1 : 0};
+    const myth_candidates_head head = {w.out.n, w.out.n_names, w.n_flow ? w.n_flow - 1 : 0, w.cut_line};
     is_good = is_good && put_bytes(out, &head, sizeof(head)) &&
               put_bytes(out, w.out.candidate, (uint32_t)(w.out.n * sizeof(*w.out.candidate))) &&
               put_bytes(out, w.out.names, w.out.n_names);

@@ -6,7 +6,7 @@
 #include "candidates.h"
 
 typedef struct {
-    uint32_t n, n_names, n_function;
+    uint32_t n, n_names, n_function, cut_line;
 } myth_candidates_head;
 
 #endif

@@ -1,8 +1,9 @@
 /* chunk.c - see chunk.h. The caller's side of the worker: it refuses files that parsers cannot take, watches the
  * worker, checks its answers, and cuts by text when there is none.
  *
- * Time      a worker gets MYTH_PARSE_MS of CPU time, more than any file within MYTH_PARSE_STEPS needs, and WALL
- *           times as much elapsed time. The worker stops itself first; SLACK later it is killed
+ * Time      a worker gets MYTH_PARSE_MS of CPU time, more than any file within MYTH_PARSE_STEPS needs, however long
+ *           it waits for it on a busy machine. The worker stops itself first; SLACK later it is killed. One that gets
+ *           no further at all for STILL times as much elapsed time is killed, too
  * Trust     an answer is used only if its chunks cover the file, its offsets lie inside of it, and its names are
  *           terminated: the worker has read hostile text */
 #include "chunk.h"
@@ -26,7 +27,7 @@
 
 extern char **environ;
 
-enum { SLACK_MS = 25, WALL = 4, LOAD_MS = 2000, SLOWER = MYTH_HAS_ASAN ? 10 : 1 };
+enum { SLACK_MS = 25, STILL = 4, LOAD_MS = 2000, SLOWER = MYTH_HAS_ASAN ? 10 : 1 };
 
 struct myth_chunker {
     myth_mem *mem;
@@ -35,7 +36,10 @@ struct myth_chunker {
     int fd;
     uint64_t loaded; /* grammars that the worker has loaded, one bit each */
     clockid_t clock; /* clock of the worker's CPU time */
-    uint64_t cpu_end_ns, wall_end_ns;
+    uint64_t cpu_end_ns;
+    uint64_t cpu_seen_ns, still_end_ns; /* the last change of the worker's CPU time, and when none is too long ago */
+    uint64_t still_ns;
+    bool is_still;
     char note[96]; /* why the last request failed */
 };
 
@@ -94,7 +98,10 @@ static void end_worker(myth_chunker *c, bool is_late)
     }
     c->pid = 0;
     c->loaded = 0;
-    if (is_late)
+    if (is_late && c->is_still)
+        snprintf(c->note, sizeof(c->note), "parse: its worker stood still for %d ms and was killed",
+                 (int)(c->still_ns / 1000000u));
+    else if (is_late)
         snprintf(c->note, sizeof(c->note), "parse: not finished after %d ms, so its worker was killed", MYTH_PARSE_MS);
     else if (WIFSIGNALED(status))
         snprintf(c->note, sizeof(c->note), "parse: its worker was killed by signal %d (%s)", WTERMSIG(status),
@@ -181,7 +188,9 @@ static uint64_t now_ns(clockid_t clock)
 static void set_time(myth_chunker *c, uint32_t ms)
 {
     c->cpu_end_ns = now_ns(c->clock) + (uint64_t)ms * SLOWER * 1000000u;
-    c->wall_end_ns = now_ns(CLOCK_MONOTONIC) + (uint64_t)ms * SLOWER * WALL * 1000000u;
+    c->still_ns = (uint64_t)ms * SLOWER * STILL * 1000000u;
+    c->cpu_seen_ns = UINT64_MAX;
+    c->is_still = false;
 }
 
 /* Waits until the socket is ready; false when the worker is out of time. */
@@ -189,7 +198,12 @@ static bool wait_for(myth_chunker *c, short events)
 {
     for (;;) {
         uint64_t cpu = now_ns(c->clock), wall = now_ns(CLOCK_MONOTONIC);
-        if (cpu != UINT64_MAX && (cpu >= c->cpu_end_ns || wall >= c->wall_end_ns))
+        if (cpu != c->cpu_seen_ns) {
+            c->cpu_seen_ns = cpu;
+            c->still_end_ns = wall + c->still_ns;
+        }
+        c->is_still = wall >= c->still_end_ns;
+        if (cpu != UINT64_MAX && (cpu >= c->cpu_end_ns || c->is_still))
             return false;
         uint64_t left = cpu == UINT64_MAX ? 0 : (c->cpu_end_ns - cpu) / 1000000u + 1;
         struct pollfd p = {.fd = c->fd, .events = events};

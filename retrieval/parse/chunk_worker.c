@@ -8,9 +8,9 @@
  * Retry     C with errors is parsed again without the macros that no grammar knows, and without conditionals; the tree
  *           with the fewest bytes in errors is kept. So is Rust in which macros hold items, with the macros opened
  * Faults    only in a build with tests: MYTHOS_CHUNK_FAULT=KIND:TEXT makes the worker fail by KIND on a path that
- *           contains TEXT. KIND is hang, slow (uses SLOW_MS of CPU time first), sleep, abort, exit, memory,
- *           garbage, short, open, or environ (exits with 5 when it inherited more of the environment than it
- *           should) */
+ *           contains TEXT. KIND is hang, slow (uses SLOW_MS of CPU time first), sleep, doze (works a little
+ *           every tenth of a second, DOZE_MS long, as on a busy machine), abort, exit, memory, garbage, short, open, or
+ *           environ (exits with 5 when it inherited more of the environment than it should) */
 #include "blank.h"
 #include "chunk_wire.h"
 #include "item_macros.h"
@@ -29,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_GRAMMAR = 64, CPU_SECONDS = 8, KEEP_BYTES = 32 << 20, SLOW_MS = 400 };
+enum { MAX_GRAMMAR = 64, CPU_SECONDS = 8, KEEP_BYTES = 32 << 20, SLOW_MS = 400, DOZE_MS = 13000 };
 
 typedef struct {
     TSParser *parser;
@@ -298,6 +298,8 @@ static void fault(const char *path)
         ;
     if (strncmp(want, "sleep", 5) == 0)
         sleep(60);
+    for (int ms = 0; strncmp(want, "doze", 4) == 0 && ms < DOZE_MS; ms += 100)
+        usleep(100000);
     if (strncmp(want, "abort", 5) == 0)
         abort();
     if (strncmp(want, "exit", 4) == 0)

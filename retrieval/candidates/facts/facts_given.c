@@ -297,7 +297,7 @@ static int given_by(const myth_facts *k, uint32_t path, uint32_t e, int deep, in
     const myth_flow *f = k->flow;
     const char *name = f->names + f->path[path].text;
     int most = GIVEN_PROGRAM;
-    if (myth_facts_is_request(name))
+    if (myth_facts_is_request_in(f, name))
         return is_checked(f, path, e, true, 1) ? GIVEN_CHECKED : GIVEN_REQUEST;
     if (is_own(name) || myth_flow_is_constant_name(name) || is_number(f, path))
         return GIVEN_PROGRAM;
@@ -356,9 +356,9 @@ static int given_in(const myth_facts *k, uint32_t from, uint32_t to, uint32_t e,
         int is = GIVEN_PROGRAM;
         if (is_taken(k, i, from, to))
             is = GIVEN_PROGRAM;
-        else if (is_call && myth_facts_is_request(f->names + x->name))
+        else if (is_call && myth_facts_is_request_in(f, f->names + x->name))
             is = is_checked_call(f, i) ? GIVEN_CHECKED : GIVEN_REQUEST;
-        else if (is_base(f, x) && myth_facts_is_request(f->names + f->path[x->path].text))
+        else if (is_base(f, x) && myth_facts_is_request_in(f, f->names + f->path[x->path].text))
             is = GIVEN_PROGRAM; /* the call or the member says more */
         else if (x->path && (!is_call || is_through(k, x)))
             is = given_by(k, x->path, i, deep, left);

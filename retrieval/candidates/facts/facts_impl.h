@@ -55,6 +55,8 @@ int myth_fact_given_base(myth_facts *k, uint32_t e);
 typedef enum { MYTH_REQUEST_NO, MYTH_REQUEST_SEGMENT, MYTH_REQUEST_ANY } myth_request_part;
 /* Whether a path or a function, by its name, is a part of a request that its sender wrote. */
 bool myth_facts_is_request(const char *name);
+/* The same, and by the types of the function's variables. */
+bool myth_facts_is_request_in(const myth_flow *f, const char *name);
 /* The same of the parameter that an event defines, by its annotation, its function's route or its callers. */
 myth_request_part myth_facts_parameter_of_request(const myth_file_facts *ff, const myth_flow *f, const myth_event *def);
 /* What an argument of a call is of a request. */

@@ -276,10 +276,11 @@ bool myth_facts_next_call(const myth_flow *f, const char *name, uint32_t *at, sp
         *at = (uint32_t)(q - f->text);
         *n = 0;
         for (; q < end && (deep > 0 || quote || *q != ')') && q - from < MOST_OF_ARGUMENT; q++) {
-            if (quote) {
-                q += *q == '\\';
+            if (quote && *q == '\\')
+                q += q + 1 < end;
+            else if (quote)
                 quote = *q == quote ? '\0' : quote;
-            } else if (*q == '"' || *q == '\'')
+            else if (*q == '"' || *q == '\'')
                 quote = *q;
             else if (*q == ',' && deep == 0) {
                 if (*n < MYTH_CALL_ARGUMENTS)

@@ -1,12 +1,15 @@
 /* requests.c - what in a program is a part of a request, which its sender wrote: by the name of a path or a function,
- * by the annotation of a parameter, or by the route that a function is bound to (facts_impl.h).
+ * by the type of a variable, by the annotation of a parameter, or by the route that a function is bound to
+ * (facts_impl.h).
  *
+ * Types      a variable that is declared as a request counts as one of a usual name: HttpServletRequest, gin.Context
  * Segment    what a router takes out of the path of an address, between two slashes: it has no slash in it
  * Callers    a parameter that another function of the file gives a part of a request is one, too
  * Routes     decorators of Python whose first argument is a path: @app.route("/x/<name>"), @router.get("/x/{name}") */
-#include "facts_impl.h"
-#include "retrieval/candidates/flow/flow_impl.h"
+#define _GNU_SOURCE /* memmem */
+#include "facts_span.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool myth_facts_is_request(const char *name)
@@ -60,6 +63,72 @@ static void copy(const myth_flow *f, uint32_t from, uint32_t to, char *dst, size
     const size_t n = end <= from ? 0 : end - from < cap - 1 ? end - from : cap - 1;
     memcpy(dst, f->text + from, n);
     dst[n] = '\0';
+}
+
+/* ---- by the type of a variable ---- */
+
+/* What a variable would be called usually, by the type that it is declared with; NULL = it is no request. Go's type is
+ * that of a client, too: a server's function has what it answers with beside it. */
+static const char *usual_name(const myth_flow *f, const myth_path *p)
+{
+    static const struct {
+        const char *type, *name;
+    } known[] = {
+        {"HttpServletRequest", "request."},
+        {"ServletRequest", "request."},
+        {"ServerHttpRequest", "request."},
+        {"ServerRequest", "request."},
+        {"express.Request", "request."},
+        {"FastifyRequest", "request."},
+        {"NextRequest", "request."},
+        {"gin.Context", "c."},
+        {"echo.Context", "c."},
+        {"fiber.Ctx", "c."},
+        {"http.Request", "r."},
+    };
+    enum { HEAD = 300 };
+    const span type = span_of(f, p->type_off, p->type_end);
+    for (size_t i = 0; i < N_OF(known); i++)
+        if (has_word(type, known[i].type)) {
+            const bool is_server = has_text(begin_of(span_of(f, f->off, f->end), HEAD), "http.ResponseWriter");
+            return known[i].name[0] == 'r' && known[i].name[1] == '.' && !is_server ? NULL : known[i].name;
+        }
+    return NULL;
+}
+
+bool myth_facts_is_request_in(const myth_flow *f, const char *name)
+{
+    enum { MOST = 4 };
+    static struct {
+        const myth_flow *flow;
+        const char *text;
+        uint32_t off, n_path, n;
+        uint32_t path[MOST];
+        const char *usual[MOST];
+    } of; /* the variables of the flow that was asked about last; the process has one thread */
+    char usual[MYTH_FLOW_PATH_BYTES + 16];
+    if (myth_facts_is_request(name))
+        return true;
+    if (of.flow != f || of.text != f->text || of.off != f->off || of.n_path != f->n_path) {
+        of.flow = f;
+        of.text = f->text;
+        of.off = f->off;
+        of.n_path = f->n_path;
+        of.n = 0;
+        for (uint32_t i = 1; i < f->n_path && of.n < MOST; i++)
+            if (!f->path[i].base && f->path[i].type_end > f->path[i].type_off &&
+                (of.usual[of.n] = usual_name(f, &f->path[i])) != NULL)
+                of.path[of.n++] = i;
+    }
+    for (uint32_t i = 0; i < of.n; i++) {
+        const char *word = f->names + f->path[of.path[i]].text;
+        const size_t n = strlen(word);
+        if (strncmp(name, word, n) != 0 || name[n] != '.')
+            continue;
+        snprintf(usual, sizeof(usual), "%s%s", of.usual[i], name + n + 1);
+        return myth_facts_is_request(usual);
+    }
+    return false;
 }
 
 /* The part of a request that a parameter's annotation names: Java's and NestJS's. */
@@ -174,11 +243,11 @@ bool myth_facts_has_request(const myth_file_facts *ff, const myth_flow *f)
         if (e->kind == MYTH_EVENT_DEFINE && e->value == MYTH_VALUE_PARAMETER &&
             myth_facts_parameter_of_request(ff, f, e) != MYTH_REQUEST_NO)
             return true;
-        if (e->kind == MYTH_EVENT_CALL && e->name && myth_facts_is_request(f->names + e->name))
+        if (e->kind == MYTH_EVENT_CALL && e->name && myth_facts_is_request_in(f, f->names + e->name))
             return true;
     }
     for (uint32_t i = 1; i < f->n_path; i++)
-        if (myth_facts_is_request(f->names + f->path[i].text))
+        if (myth_facts_is_request_in(f, f->names + f->path[i].text))
             return true;
     return false;
 }

@@ -428,8 +428,8 @@ static void alternative(myth_flow *f, TSNode node, uint32_t depth)
 
 static void nested(myth_flow *f, TSNode node, uint32_t depth)
 {
-    if (f->is_file)
-        return; /* a function of the file, which has a flow of its own */
+    if (f->is_file || f->is_outer)
+        return; /* it has a flow of its own */
     const uint32_t before = f->now_test, scope = myth_flow_open_scope(f, MYTH_SCOPE_NESTED, node, 0);
     f->now_test = 0;
     f->has_nested = true;
@@ -454,7 +454,7 @@ static bool is_behind_macro(const myth_flow *f, TSNode block)
 
 void myth_flow_walk(myth_flow *f, TSNode node, uint32_t depth)
 {
-    if (f->is_failed || depth > MYTH_FLOW_DEPTH || f->n_event >= MYTH_FLOW_EVENTS)
+    if (f->is_failed || depth > MYTH_FLOW_DEPTH || !myth_flow_has_room(f, node, MYTH_FLOW_EVENTS))
         return;
     if (++f->n_visit % 1024 == 0 && f->stop && f->stop(f->stop_arg)) {
         f->is_failed = true;
@@ -629,7 +629,7 @@ static void walk_file(myth_flow *f, TSNode node, uint32_t depth)
     ts_tree_cursor_delete(&c);
 }
 
-bool myth_flow_read(myth_flow *f, TSNode function, bool is_file)
+static bool read_once(myth_flow *f, TSNode function, bool is_file, bool is_outer)
 {
     f->n_event = f->n_scope = f->n_test = f->n_path = f->n_names = 0;
     f->n_statement = f->now_scope = f->now_test = 0;
@@ -637,6 +637,8 @@ bool myth_flow_read(myth_flow *f, TSNode function, bool is_file)
     f->n_label = 0;
     f->is_failed = f->has_nested = false;
     f->is_file = is_file;
+    f->is_outer = is_outer;
+    f->cut_line = 0;
     if (f->slot)
         memset(f->slot, 0, f->n_slot * sizeof(*f->slot));
     f->off = ts_node_start_byte(function);
@@ -663,6 +665,12 @@ bool myth_flow_read(myth_flow *f, TSNode function, bool is_file)
         return false;
     settle_labels(f);
     return true;
+}
+
+bool myth_flow_read(myth_flow *f, TSNode function, bool is_file)
+{
+    const bool is_good = read_once(f, function, is_file, false);
+    return is_good && f->cut_line && !is_file ? read_once(f, function, false, true) : is_good;
 }
 
 bool myth_flow_each(const myth_roles *roles, TSNode root, bool (*on)(void *arg, TSNode function), void *arg)

@@ -10,7 +10,9 @@
  *           What is outside of all functions is one more flow, named ""
  * Branches  #if, #elif and #else are read off the text: where a file was hard to parse, its tree is made without them
  * Units     offsets in bytes of the file, lines from 1, events and paths by number
- * Limits    MYTH_FLOW_EVENTS of one function; what follows is not read. Paths of up to MYTH_FLOW_PATH_BYTES
+ * Limits    MYTH_FLOW_EVENTS of one function. Of one that has more, only its own statements are read, and the functions
+ *           inside of it have flows of their own (is_outer); what follows if that is too much is not read (cut_line).
+ *           Paths of up to MYTH_FLOW_PATH_BYTES
  * Owner     open and close a myth_flow; it is used for one function after the other
  * Errors    false without memory, or when asked to stop
  * Threads   one at a time */
@@ -174,7 +176,9 @@ typedef struct {
     uint32_t n_statement, n_visit, now_scope, now_test;
     const void *dropped, *deferred; /* nodes: the whole of a statement, what is put off */
     bool is_file, is_failed;
-    bool has_nested; /* functions inside of it */
+    bool has_nested;   /* functions inside of it */
+    bool is_outer;     /* those functions have flows of their own */
+    uint32_t cut_line; /* from which on it was not read; 0 = it was read to its end */
 } myth_flow;
 
 void myth_flow_open(myth_flow *f, myth_mem *mem, const myth_roles *roles, const char *text, uint32_t n);

@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-myth_event *myth_flow_put_event(myth_flow *f, myth_event_kind kind, TSNode node, uint32_t path)
+static myth_event *put_event(myth_flow *f, myth_event_kind kind, TSNode node, uint32_t path, uint32_t most)
 {
     static myth_event none;
     none = (myth_event){0};
-    if (f->is_failed || f->n_event >= MYTH_FLOW_EVENTS)
+    if (f->is_failed || !myth_flow_has_room(f, node, most))
         return &none;
     if (!MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "events of a flow", &f->event, f->n_event, &f->cap_event)) {
         f->is_failed = true;
@@ -31,6 +31,18 @@ myth_event *myth_flow_put_event(myth_flow *f, myth_event_kind kind, TSNode node,
     return e;
 }
 
+bool myth_flow_has_room(myth_flow *f, TSNode node, uint32_t most)
+{
+    if (f->n_event >= most && !f->cut_line)
+        f->cut_line = ts_node_start_point(node).row + 1;
+    return f->n_event < most;
+}
+
+myth_event *myth_flow_put_event(myth_flow *f, myth_event_kind kind, TSNode node, uint32_t path)
+{
+    return put_event(f, kind, node, path, MYTH_FLOW_EVENTS);
+}
+
 void myth_flow_put_form(myth_flow *f, myth_event_kind kind, int how, TSNode at, TSNode about, uint32_t line)
 {
     uint32_t off = ts_node_start_byte(about), n = ts_node_end_byte(about) - off, path = myth_flow_path(f, about);
@@ -39,7 +51,7 @@ void myth_flow_put_form(myth_flow *f, myth_event_kind kind, int how, TSNode at, 
         n = end ? (uint32_t)(end - f->text) - off : n;
         path = myth_flow_path_of_word(f, off, n < MYTH_FLOW_PATH_BYTES ? n : MYTH_FLOW_PATH_BYTES);
     }
-    myth_event *e = myth_flow_put_event(f, kind, at, path);
+    myth_event *e = put_event(f, kind, at, path, 2 * MYTH_FLOW_EVENTS); /* also behind a function that fills its room */
     e->how = (uint8_t)how;
     e->call = line;
 }
@@ -186,7 +198,8 @@ void myth_flow_each_node(myth_flow *f, TSNode node, bool (*on)(myth_flow *f, TSN
     around.node[0] = node;
     for (bool is_more = ts_tree_cursor_goto_first_child(&c); is_more && !f->is_failed;) {
         const TSNode now = ts_tree_cursor_current_node(&c);
-        if (on(f, now, &around) && ts_tree_cursor_goto_first_child(&c)) {
+        const bool is_own = f->is_outer && role_of(f, now) == MYTH_ROLE_FUNCTION; /* has a flow of its own */
+        if (!is_own && on(f, now, &around) && ts_tree_cursor_goto_first_child(&c)) {
             if (around.n++ < MYTH_FLOW_AROUND)
                 around.node[around.n - 1] = now;
             continue;

@@ -49,6 +49,8 @@ const char *myth_flow_last_word(const char *name);
 bool myth_flow_is_operator(const myth_flow *f, TSNode node, const char *want);
 bool myth_flow_is_filled(TSNode text);
 myth_event *myth_flow_put_event(myth_flow *f, myth_event_kind kind, TSNode node, uint32_t path);
+/* Whether a flow has fewer than `most` events; else the node's line is where it was cut. */
+bool myth_flow_has_room(myth_flow *f, TSNode node, uint32_t most);
 /* A form of code (../forms): `how` says which one, its path is made of `about`, `line` belongs to it; 0 = none. */
 void myth_flow_put_form(myth_flow *f, myth_event_kind kind, int how, TSNode at, TSNode about, uint32_t line);
 uint32_t myth_flow_open_scope(myth_flow *f, myth_scope_kind kind, TSNode node, uint32_t test);

@@ -11,6 +11,14 @@ func quiet_shell_injection_direct(r *http.Request) ([]byte, error) {
 	return exec.Command("nslookup", r.FormValue("host")).Output() // FIRES missing-null-check/result-of-call
 }
 
+func answered(w http.ResponseWriter, incoming *http.Request) ([]byte, error) {
+	return exec.Command("sh", "-c", "nslookup "+incoming.FormValue("host")).Output() // FIRES shell-injection/request missing-null-check/result-of-call missing-null-check/parameter
+}
+
+func sent(outgoing *http.Request) ([]byte, error) {
+	return exec.Command("sh", "-c", "nslookup "+outgoing.FormValue("host")).Output() // FIRES shell-injection/command missing-null-check/result-of-call missing-null-check/parameter
+}
+
 func byName(db *sql.DB, r *http.Request) (*sql.Rows, error) {
 	return db.QueryContext(r.Context(), "SELECT id FROM users WHERE name = '"+r.FormValue("name")+"'") // FIRES sql-injection/request missing-null-check/parameter
 }

@@ -4,6 +4,10 @@ class Requests {
         return Runtime.getRuntime().exec("nslookup " + request.getParameter("host")); // FIRES shell-injection/request missing-null-check/result-of-call missing-null-check/parameter
     }
 
+    Process lookUpNamed(HttpServletRequest asked) throws IOException {
+        return Runtime.getRuntime().exec("nslookup " + asked.getParameter("host")); // FIRES shell-injection/request missing-null-check/result-of-call missing-null-check/parameter
+    }
+
     Object restore(HttpServletRequest request) throws Exception {
         try (ObjectInputStream in = new ObjectInputStream(request.getInputStream())) { // FIRES missing-null-check/parameter
             return in.readObject(); // FIRES unsafe-deserialization/request

@@ -22,6 +22,10 @@ function lookUp(req) {
   return execSync('nslookup ' + req.body.host); // FIRES shell-injection/request missing-null-check/chain
 }
 
+function lookUpTyped(asked: express.Request) {
+  return execSync('nslookup ' + asked.body.host); // FIRES shell-injection/request missing-null-check/chain
+}
+
 function quiet_shell_injection_known(req) {
   const { name } = req.body; // FIRES missing-null-check/parameter
   if (!names.has(name)) {
