@@ -688,8 +688,9 @@ const myth_command myth_cmd_candidates = {
               "many there are. Files are named as for mythos inspect. With --judge a model reads each function once, "
               "with the definitions of what it calls and the lines that call it in the same file, and says of each "
               "place how probable it is that it is a fault, without writing any text; what comments "
-              "say does not count in a place's favour. The model must be one that answers questions: the shipped one "
-              "does not. Exit 3 when a file could not be read.",
+              "say does not count in a place's favour. Without -m the judge that ships does that; of "
+              "another model it takes that it answers questions, which the shipped inspector does not. Exit 3 when a file "
+              "could not be read, or a place could not be judged.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(*groups),
     .opts_bytes = sizeof(candidates_opts),

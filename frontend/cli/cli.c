@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 const myth_option myth_options_model[MYTH_N_OPTIONS_MODEL] = {
-    {"model", "-m", MYTH_OPT_TEXT, "MODEL", offsetof(myth_model_flags, model), "(the shipped model)", 0, 0,
+    {"model", "-m", MYTH_OPT_TEXT, "MODEL", offsetof(myth_model_flags, model), "(the one that ships)", 0, 0,
      "directory, .gguf or .safetensors file, ORG/NAME in the local Hugging Face cache, or random:gemma3-270m:q8_0"},
     {"load-mode", NULL, MYTH_OPT_CHOICE, "mmap|pread", offsetof(myth_model_flags, load_mode), "mmap", 0, 0,
      "map the tensors from the file, or copy them into memory (for network file systems)"},

@@ -13,7 +13,7 @@ typedef struct {
 } selftest_opts;
 
 static const myth_option options[] = {
-    {"json", "--format json", MYTH_OPT_FLAG, NULL, offsetof(selftest_opts, json), NULL, 0, 0,
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(selftest_opts, json), NULL, 0, 0,
      "print {\"passed\",\"failed\",\"checks\":[{\"flag\",\"promise\",\"holds\",\"found\"}]}"},
 };
 static const myth_option_group groups[] = {MYTH_GROUP("selftest", selftest_opts, options)};
