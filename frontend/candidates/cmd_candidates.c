@@ -682,15 +682,16 @@ const myth_command myth_cmd_candidates = {
     .name = "candidates",
     .args = "PATH...",
     .help = "list places of code that are worth a judgement, with the facts about each; --judge asks a model",
-    .detail = "Rules about what happens in a function (which value comes from where, what is tested before it is used, "
-              "what is released on which path) find places in C, C++, Python, JavaScript, TypeScript, Go, Java and "
-              "Rust. Most of the places are harmless: they are no findings, and the exit code does not depend on how "
-              "many there are. Files are named as for mythos inspect. With --judge a model reads each function once, "
-              "with the definitions of what it calls and the lines that call it in the same file, and says of each "
-              "place how probable it is that it is a fault, without writing any text; what comments "
-              "say does not count in a place's favour. Without -m the judge that ships does that; of "
-              "another model it takes that it answers questions, which the shipped inspector does not. Exit 3 when a file "
-              "could not be read, or a place could not be judged.",
+    .detail =
+        "Rules about what happens in a function (which value comes from where, what is tested before it is used, "
+        "what is released on which path) find places in C, C++, Python, JavaScript, TypeScript, Go, Java and "
+        "Rust. Most of the places are harmless: they are no findings, and the exit code does not depend on how "
+        "many there are. Files are named as for mythos inspect. With --judge a model reads each function once, "
+        "with the definitions of what it calls and the lines that call it in the same file, and says of each "
+        "place how probable it is that it is a fault, without writing any text; what comments "
+        "say does not count in a place's favour. Without -m the judge that ships does that; of "
+        "another model it takes that it answers questions, which the shipped inspector does not. Exit 3 when a file "
+        "could not be read, or a place could not be judged.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(*groups),
     .opts_bytes = sizeof(candidates_opts),
