@@ -365,7 +365,6 @@ static bool may_stop(const myth_grammar *g, int32_t id)
 
 bool myth_grammar_may_end(const myth_grammar *g) { return !g->is_done && g->a.may_end(g->a.self, &g->now); }
 bool myth_grammar_is_done(const myth_grammar *g) { return g->is_done; }
-const void *myth_grammar_state(const myth_grammar *g) { return &g->now; }
 
 bool myth_grammar_allows(const myth_grammar *g, int32_t id)
 {

@@ -75,7 +75,6 @@ bool myth_grammar_allows(const myth_grammar *g, int32_t id);
 bool myth_grammar_accept(myth_grammar *g, int32_t id);
 bool myth_grammar_is_done(const myth_grammar *g); /* a stop id was accepted */
 bool myth_grammar_may_end(const myth_grammar *g);
-const void *myth_grammar_state(const myth_grammar *g);
 /* Mask of the current state: ceil(n_vocab / 32) words, 1 = allowed; lent until the next call. Empty when no token
  * spells what may follow, and where the text can only end but there is no stop id. */
 const uint32_t *myth_grammar_mask(myth_grammar *g);

@@ -168,7 +168,6 @@ myth_status myth_corpus_embed(myth_corpus *c, const myth_text_embedder *embedder
 }
 
 myth_status myth_corpus_finish(myth_corpus *c, myth_error *err) { return embed_waiting(c, err); }
-uint32_t myth_corpus_n_piece(const myth_corpus *c) { return c->n_piece; }
 
 static myth_status add_symbol(myth_corpus *c, const char *name, size_t n, int64_t piece, myth_error *err)
 {

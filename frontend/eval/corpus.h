@@ -33,7 +33,6 @@ myth_status myth_corpus_embed(myth_corpus *c, const myth_text_embedder *embedder
 myth_status myth_corpus_add(myth_corpus *c, const myth_corpus_row *row, myth_error *err);
 /* Behind the last row: pieces that still wait are embedded. The first search does it, if nobody did. */
 myth_status myth_corpus_finish(myth_corpus *c, myth_error *err);
-uint32_t myth_corpus_n_piece(const myth_corpus *c);
 /* The id of a row, as it was given; valid until close. */
 const char *myth_corpus_id(const myth_corpus *c, uint32_t row, size_t *n, bool *is_number);
 /* At most k hits into `hit`. A query without any word has none. weights as in search.h. */

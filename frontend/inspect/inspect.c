@@ -395,7 +395,6 @@ uint32_t myth_inspect_n_part(const myth_inspection *in) { return in->n_part; }
 bool myth_inspect_asks(const myth_inspection *in) { return !in->o.only_given || in->has_summary || in->n_explain > 0; }
 const myth_report *myth_inspect_report(const myth_inspection *in) { return &in->report; }
 bool myth_inspect_is_kept(const myth_inspection *in, uint32_t part) { return in->part[part].is_kept; }
-uint32_t myth_inspect_piece_of(const myth_inspection *in, uint32_t block) { return in->block_piece[block]; }
 
 const myth_block *myth_inspect_part(const myth_inspection *in, uint32_t part, uint32_t *n_block, uint32_t *n_tok)
 {

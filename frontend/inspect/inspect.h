@@ -175,8 +175,6 @@ myth_status myth_inspect_rehearse(myth_inspection *in, myth_error *err);
 bool myth_inspect_is_kept(const myth_inspection *in, uint32_t part);
 /* How much the run will do, for an estimate of its time. */
 void myth_inspect_work(const myth_inspection *in, myth_work *out);
-/* Index of the material's piece that a block of the report shows. */
-uint32_t myth_inspect_piece_of(const myth_inspection *in, uint32_t block);
 /* How many answers are generated at once: at most one for each part. set_jobs changes it, before needs. */
 uint32_t myth_inspect_jobs(const myth_inspection *in);
 /* Whether the model will be asked anything. */

@@ -95,8 +95,6 @@ void myth_repomap_reader_close(myth_repomap_reader *r)
     *r = (myth_repomap_reader){0};
 }
 
-void myth_repomap_reader_restart(myth_repomap_reader *r) { sqlite3_reset(r->next); }
-
 static const char *column_text(myth_pool *pool, sqlite3_stmt *q, int i)
 {
     const void *s = sqlite3_column_blob(q, i);

@@ -56,11 +56,9 @@ typedef struct {
 myth_status myth_repomap_reader_open(myth_repomap_reader *r, myth_mem *mem, myth_store *s,
                                      const myth_repomap_opts *opts, myth_error *err);
 void myth_repomap_reader_close(myth_repomap_reader *r);
-/* Reads the file on the next place below `under` ("" = all); *has is false at the end. restart begins again at the
- * first place. */
+/* Reads the file on the next place below `under` ("" = all); *has is false at the end. */
 myth_status myth_repomap_reader_next(myth_repomap_reader *r, myth_pool *pool, const char *under, myth_repomap_entry *e,
                                      bool *has, myth_error *err);
-void myth_repomap_reader_restart(myth_repomap_reader *r);
 /* Makes the signature of a symbol as one line, cut when too long. */
 myth_status myth_repomap_signature(myth_repomap_reader *r, myth_pool *pool, const myth_repomap_entry *e,
                                    const myth_repomap_row *row, const char **out, myth_error *err);

@@ -31,14 +31,6 @@ void myth_cut_open(myth_cut *cut, myth_mem *mem, const unsigned char *text, uint
     count(&now, text + at, n - at);
 }
 
-void myth_cut_reset(myth_cut *cut)
-{
-    cut->out.n_chunk = cut->out.n_symbol = cut->out.n_ref = cut->out.n_names = 0;
-    cut->n_name = 0;
-    if (cut->slot)
-        memset(cut->slot, 0, cut->n_slot * sizeof(*cut->slot));
-}
-
 void myth_cut_close(myth_cut *cut)
 {
     if (!cut->mem)

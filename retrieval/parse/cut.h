@@ -34,8 +34,6 @@ typedef struct {
 
 void myth_cut_open(myth_cut *cut, myth_mem *mem, const unsigned char *text, uint64_t n);
 void myth_cut_close(myth_cut *cut);
-/* Drops all chunks, symbols and names; the file stays. */
-void myth_cut_reset(myth_cut *cut);
 myth_status myth_cut_take(myth_cut *cut, myth_chunks *out, myth_error *err);
 
 /* Makes room in *list for one more item of `bytes`; false when there is no memory. */

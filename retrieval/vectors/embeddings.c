@@ -36,7 +36,7 @@ struct myth_embeddings {
     char *path;
     slot *slot;
     unsigned char *block; /* [BLOCK][record_bytes] */
-    uint64_t n_slot, n_record, n_key, n_damaged, most;
+    uint64_t n_slot, n_record, n_key, most;
     uint32_t dim, record_bytes;
     int fd;
     bool is_read_only;
@@ -136,10 +136,8 @@ static myth_status read_keys(myth_embeddings *e, uint64_t n_record, myth_error *
             const unsigned char *r = e->block + i * e->record_bytes;
             uint64_t key;
             memcpy(&key, r, 8);
-            if (!is_whole(r, e->record_bytes)) {
-                e->n_damaged++;
-                continue;
-            }
+            if (!is_whole(r, e->record_bytes))
+                continue; /* its text is embedded again */
             slot *s = slot_of(e, key);
             if (s->record)
                 continue;
@@ -248,7 +246,6 @@ void myth_embeddings_close(myth_embeddings *e)
 /* ---- records ---- */
 
 uint64_t myth_embeddings_n(const myth_embeddings *e) { return e->n_record; }
-uint64_t myth_embeddings_n_damaged(const myth_embeddings *e) { return e->n_damaged; }
 
 int64_t myth_embeddings_find(const myth_embeddings *e, uint64_t key)
 {

@@ -38,7 +38,6 @@ void myth_embeddings_close(myth_embeddings *e); /* takes NULL */
 /* The number of the record with this key, -1 when there is none. */
 int64_t myth_embeddings_find(const myth_embeddings *e, uint64_t key);
 uint64_t myth_embeddings_n(const myth_embeddings *e);
-uint64_t myth_embeddings_n_damaged(const myth_embeddings *e); /* records that were left out at open */
 /* Reads a record's vector. MYTH_EFORMAT: the file has changed since it was opened. */
 myth_status myth_embeddings_get(const myth_embeddings *e, int64_t record, float *vector, myth_error *err);
 /* Marks a key that will be put later: until then find returns MYTH_EMBEDDINGS_WANTED for it. */

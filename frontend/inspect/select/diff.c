@@ -24,12 +24,6 @@ typedef struct {
     uint32_t old_next, new_next; /* the first line at which the next hunk may begin */
 } reader;
 
-const char *myth_diff_kind_name(myth_diff_kind kind)
-{
-    static const char *const name[] = {"changed", "added", "deleted", "renamed", "copied"};
-    return name[kind];
-}
-
 static myth_status wrong(const reader *r, const char *what, myth_error *err)
 {
     return myth_fail(err, MYTH_EFORMAT, "diff: line %u: %s", r->line_no, what);

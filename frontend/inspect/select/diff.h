@@ -93,7 +93,6 @@ bool myth_diff_touches(const myth_diff_file *f, uint32_t first, uint32_t last);
 bool myth_diff_shows(const myth_diff_file *f, uint32_t first, uint32_t last);
 /* Why a path cannot be below a root; NULL when it can. */
 const char *myth_diff_path_refused(const char *path);
-const char *myth_diff_kind_name(myth_diff_kind kind);
 
 #ifdef __cplusplus
 }
