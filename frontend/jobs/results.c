@@ -51,7 +51,7 @@ void myth_results_close(myth_results *r)
     if (r->row.f)
         fclose(r->row.f);
     if (r->journal)
-        myth_journal_commit(r->journal, NULL);
+        myth_results_commit(r, NULL);
     myth_journal_close(r->journal);
     if (r->cli) {
         r->cli->has_journal = 0;
