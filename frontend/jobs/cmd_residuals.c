@@ -425,8 +425,12 @@ static int run(myth_cli *cli, const void *opts)
         return myth_cli_failf(cli, MYTH_ECREATE, "--rows %.160s: is no folder; name one, or one to make",
                               r->o->rows.rows);
     const bool goes_on = r->o->resume == 0 || cli->goes_on;
-    if (r->o->rows.rows && !r->o->dry_run)
-        myth_residual_rows_remove(r->o->rows.rows, myth_shares_forgotten(&r->o->shares, r->o->output, goes_on));
+    const uint32_t n_gone =
+        r->o->rows.rows && !r->o->dry_run ? myth_shares_forgotten(&r->o->shares, r->o->output, goes_on) : 0;
+    if (n_gone && myth_journal_remove_all(r->o->output, n_gone, &err) != MYTH_OK) /* of shares that still run: none */
+        return myth_cli_fail(cli, &err);
+    if (n_gone)
+        myth_residual_rows_remove(r->o->rows.rows, n_gone);
     if (myth_shares_begin(cli, &r->o->shares, cli->arg[0], r->o->output, goes_on, r->o->dry_run, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
     const myth_status st = compute(r, &err);

@@ -10,25 +10,31 @@
 #include <unistd.h>
 
 #define DEVICE_FACT "--device"
-enum { CACHE_KIB = 1024, APPLICATION = 0x6d796a6f /* "myjo" */, WAIT_MS = 0 };
+enum { CACHE_KIB = 1024, APPLICATION = 0x6d796a6f /* "myjo" */, WAIT_MS = 0, OPEN_MOST = 8 };
 
 struct myth_journal {
     sqlite3 *db;
     sqlite3_stmt *has, *put, *put_state, *get_state;
     uint64_t n_done;
-    bool is_begun; /* a transaction is open */
+    bool is_begun;   /* a transaction is open */
+    bool is_damaged; /* hold_old could not open it */
     char path[PATH_MAX];
 };
 
 /* ---- errors ---- */
 
+static bool is_busy(const myth_journal *j)
+{
+    const int code = sqlite3_errcode(j->db) & 0xff;
+    return code == SQLITE_BUSY || code == SQLITE_LOCKED;
+}
+
 static myth_status failed(const myth_journal *j, const char *what, myth_error *err)
 {
-    switch (sqlite3_errcode(j->db) & 0xff) {
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
+    if (is_busy(j))
         return myth_fail(err, MYTH_EIO, "%s: another command is writing this output; wait for it, or give another -o",
                          j->path);
+    switch (sqlite3_errcode(j->db) & 0xff) {
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
     case SQLITE_FORMAT:
@@ -62,6 +68,121 @@ static myth_status number_of(const myth_journal *j, const char *sql, int64_t *n,
     else if (rc != SQLITE_DONE)
         st = failed(j, "read it", err);
     sqlite3_finalize(q);
+    return st;
+}
+
+/* ---- the lock ---- */
+
+/* A file may hold more than data. */
+static void distrust(sqlite3 *db)
+{
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
+}
+
+static myth_status path_of(char dst[PATH_MAX], const char *output, uint32_t k, uint32_t n, myth_error *err)
+{
+    const int len = n ? snprintf(dst, PATH_MAX - 16, "%s.%u-of-%u.journal", output, k + 1, n)
+                      : snprintf(dst, PATH_MAX - 16, "%s.journal", output);
+    return len < PATH_MAX - 16
+             ? MYTH_OK
+             : myth_fail(err, MYTH_ELIMIT, "%.80s...: a path of more than %d bytes", output, PATH_MAX - 32);
+}
+
+/* Whether the open file is no longer the one of its name: who held it before has removed it. */
+static bool is_removed(const myth_journal *j)
+{
+    int is = 0;
+    sqlite3_file_control(j->db, NULL, SQLITE_FCNTL_HAS_MOVED, &is);
+    return is;
+}
+
+/* Closes a file that has no name any more: what has its name now, or a name like it, is another's and stays. */
+static void close_removed(myth_journal *j)
+{
+    sqlite3_db_config(j->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)NULL);
+    sqlite3_close(j->db);
+    j->db = NULL;
+}
+
+/* Opens the file of j->path, or a new one, and takes the lock, which stays until it is closed; log: how SQLite keeps
+ * what is not in the file yet. A transaction is open then. */
+static myth_status hold(myth_journal *j, const char *log, myth_error *err)
+{
+    char sql[160];
+    myth_status st = MYTH_OK;
+    snprintf(sql, sizeof(sql),
+             "PRAGMA cache_size=-%d; PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=%s; PRAGMA synchronous=NORMAL",
+             CACHE_KIB, log);
+    for (int i = 0; i < OPEN_MOST; i++) {
+        if (sqlite3_open_v2(j->path, &j->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) !=
+            SQLITE_OK)
+            return myth_fail(err, MYTH_ECREATE, "%s: cannot create: %s", j->path,
+                             j->db ? sqlite3_errmsg(j->db) : "out of memory");
+        sqlite3_busy_timeout(j->db, WAIT_MS);
+        distrust(j->db);
+        MYTH_TRY(run_sql(j, sql, "open it", err));
+        MYTH_TRY(run_sql(j, "BEGIN IMMEDIATE", "open it", err));
+        if (!is_removed(j))
+            return MYTH_OK;
+        close_removed(j);
+    }
+    st = myth_fail(err, MYTH_EIO, "%s: is removed again and again; wait for the other commands", j->path);
+fail:
+    return st;
+}
+
+static void remove_files(const char *path)
+{
+    static const char *const tail[] = {"-wal", "-shm", "-journal", ""};
+    for (size_t i = 0; i < sizeof(tail) / sizeof(tail[0]); i++) {
+        char name[PATH_MAX + 16];
+        snprintf(name, sizeof(name), "%s%s", path, tail[i]);
+        unlink(name);
+    }
+}
+
+/* Takes the lock of a journal that is to be removed. Without one, j->db is NULL: there is no file, or a damaged one,
+ * which nobody can be at work on. */
+static myth_status hold_old(myth_journal *j, myth_error *err)
+{
+    myth_error own = {0};
+    if (access(j->path, F_OK) != 0 || hold(j, "WAL", &own) == MYTH_OK)
+        return MYTH_OK;
+    j->is_damaged = !is_busy(j) && sqlite3_errcode(j->db) != SQLITE_NOMEM; /* also of db NULL */
+    sqlite3_close(j->db);
+    j->db = NULL;
+    return j->is_damaged ? MYTH_OK : myth_fail_as(err, &own);
+}
+
+/* Closes a journal that is held or damaged, and removes its files: while it is held they are nobody else's. */
+static void remove_old(myth_journal *j)
+{
+    if (j->is_damaged || (j->db && !is_removed(j)))
+        remove_files(j->path);
+    if (j->db)
+        close_removed(j);
+}
+
+/* Removes the journal of an output, if with_own, and those of N shares of it; none of them when a command is at work on
+ * one. */
+static myth_status remove_unheld(const char *output, bool with_own, uint32_t n_share, myth_error *err)
+{
+    myth_journal *j = calloc(n_share + 1, sizeof(*j));
+    myth_status st = j ? MYTH_OK : myth_fail(err, MYTH_ENOMEM, "out of memory for the names of journals");
+    for (uint32_t i = with_own ? 0 : 1; i <= n_share && st == MYTH_OK; i++) {
+        st = path_of(j[i].path, output, i ? i - 1 : 0, i ? n_share : 0, err);
+        if (st == MYTH_OK)
+            st = hold_old(&j[i], err);
+    }
+    for (uint32_t i = 0; j && i <= n_share; i++)
+        if (st == MYTH_OK)
+            remove_old(&j[i]);
+        else
+            sqlite3_close(j[i].db);
+    free(j);
     return st;
 }
 
@@ -107,31 +228,11 @@ static myth_status make_tables(const myth_journal *j, myth_error *err)
     return run_sql(j, sql, "write it", err);
 }
 
-/* A file may hold more than data. */
-static void distrust(sqlite3 *db)
-{
-    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
-}
-
 static myth_status connect_to(myth_journal *j, const myth_journal_fact *fact, size_t n_fact, myth_error *err)
 {
-    char sql[160];
     int64_t application, n_table, n_done, has_any = 0;
     myth_status st = MYTH_OK;
-    if (sqlite3_open_v2(j->path, &j->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) !=
-        SQLITE_OK)
-        return myth_fail(err, MYTH_ECREATE, "%s: cannot create: %s", j->path,
-                         j->db ? sqlite3_errmsg(j->db) : "out of memory");
-    sqlite3_busy_timeout(j->db, WAIT_MS);
-    distrust(j->db);
-    snprintf(sql, sizeof(sql),
-             "PRAGMA cache_size=-%d; PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL",
-             CACHE_KIB);
-    MYTH_TRY(run_sql(j, sql, "open it", err));
-    MYTH_TRY(run_sql(j, "BEGIN IMMEDIATE", "open it", err)); /* takes the lock, which stays */
+    MYTH_TRY(hold(j, "WAL", err));
     MYTH_TRY(number_of(j, "PRAGMA application_id", &application, err));
     MYTH_TRY(number_of(j, "SELECT count(*) FROM sqlite_schema", &n_table, err));
     if (application != APPLICATION && n_table)
@@ -152,25 +253,6 @@ fail:
     return st;
 }
 
-static myth_status path_of(char dst[PATH_MAX], const char *output, uint32_t k, uint32_t n, myth_error *err)
-{
-    const int len = n ? snprintf(dst, PATH_MAX - 16, "%s.%u-of-%u.journal", output, k + 1, n)
-                      : snprintf(dst, PATH_MAX - 16, "%s.journal", output);
-    return len < PATH_MAX - 16
-             ? MYTH_OK
-             : myth_fail(err, MYTH_ELIMIT, "%.80s...: a path of more than %d bytes", output, PATH_MAX - 32);
-}
-
-static void remove_files(const char *path)
-{
-    static const char *const tail[] = {"-wal", "-shm", "-journal", ""};
-    for (size_t i = 0; i < sizeof(tail) / sizeof(tail[0]); i++) {
-        char name[PATH_MAX + 16];
-        snprintf(name, sizeof(name), "%s%s", path, tail[i]);
-        unlink(name);
-    }
-}
-
 myth_status myth_journal_open(myth_journal **out, const char *output, const myth_journal_fact *fact, size_t n_fact,
                               bool goes_on, myth_error *err)
 {
@@ -184,8 +266,9 @@ myth_status myth_journal_open(myth_journal **out, const char *output, const myth
         return st;
     }
     if (!goes_on)
-        remove_files(j->path);
-    st = connect_to(j, fact, n_fact, err);
+        st = remove_unheld(output, true, 0, err);
+    if (st == MYTH_OK)
+        st = connect_to(j, fact, n_fact, err);
     if (st != MYTH_OK)
         myth_journal_close(j);
     else
@@ -193,26 +276,30 @@ myth_status myth_journal_open(myth_journal **out, const char *output, const myth
     return st;
 }
 
-void myth_journal_close(myth_journal *j)
+static void finalize_all(const myth_journal *j)
 {
-    if (!j)
-        return;
     sqlite3_finalize(j->has);
     sqlite3_finalize(j->put);
     sqlite3_finalize(j->put_state);
     sqlite3_finalize(j->get_state);
+}
+
+void myth_journal_close(myth_journal *j)
+{
+    if (!j)
+        return;
+    finalize_all(j);
     sqlite3_close(j->db); /* rolls back what was not committed */
     free(j);
 }
 
 void myth_journal_remove(myth_journal *j)
 {
-    char path[PATH_MAX];
     if (!j)
         return;
-    memcpy(path, j->path, sizeof(path));
-    myth_journal_close(j);
-    remove_files(path);
+    finalize_all(j);
+    remove_old(j);
+    free(j);
 }
 
 /* ---- items and states ---- */
@@ -359,26 +446,9 @@ myth_status myth_journal_complete(myth_journal *j, myth_error *err)
     return st == MYTH_OK ? myth_journal_commit(j, err) : st;
 }
 
-static myth_status remove_shares(const char *output, uint32_t n_share, myth_error *err)
-{
-    char path[PATH_MAX];
-    for (uint32_t k = 0; k < n_share; k++) {
-        const myth_status st = path_of(path, output, k, n_share, err);
-        if (st != MYTH_OK)
-            return st;
-        remove_files(path);
-    }
-    return MYTH_OK;
-}
-
 myth_status myth_journal_remove_all(const char *output, uint32_t n_share, myth_error *err)
 {
-    char path[PATH_MAX];
-    myth_status st = path_of(path, output, 0, 0, err);
-    if (st != MYTH_OK)
-        return st;
-    remove_files(path);
-    return remove_shares(output, n_share, err);
+    return remove_unheld(output, true, n_share, err);
 }
 
 /* Adds what one share has. In the transaction of the merged journal, to which it is attached. */
@@ -444,7 +514,7 @@ myth_status myth_journal_merge(const char *output, uint32_t n_share, myth_error 
     if ((st = path_of(j->path, output, 0, 0, err)) != MYTH_OK)
         return st;
     if (myth_journal_kind_of(output) == MYTH_JOURNAL_MERGED)
-        return remove_shares(output, n_share, err);
+        return remove_unheld(output, false, n_share, err);
     for (uint32_t k = 0; k < n_share; k++) {
         if ((st = path_of(path, output, k, n_share, err)) != MYTH_OK)
             return st;
@@ -452,13 +522,14 @@ myth_status myth_journal_merge(const char *output, uint32_t n_share, myth_error 
             return myth_fail(err, MYTH_EARG, "%.200s: missing; compute that share first: --share %u/%u", path, k + 1,
                              n_share);
     }
-    remove_files(j->path); /* of a merge that was ended */
-    if (sqlite3_open_v2(j->path, &j->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) !=
-        SQLITE_OK)
-        MYTH_TRY(myth_fail(err, MYTH_ECREATE, "%s: cannot create: %s", j->path,
-                           j->db ? sqlite3_errmsg(j->db) : "out of memory"));
-    distrust(j->db);
+    if ((st = remove_unheld(output, true, 0, err)) != MYTH_OK) /* of a merge that was ended */
+        return st;
+    if ((st = hold(j, "DELETE", err)) != MYTH_OK) {
+        sqlite3_close(j->db);
+        return st;
+    }
     MYTH_TRY(make_tables(j, err));
+    MYTH_TRY(run_sql(j, "COMMIT", "write it", err));
     for (uint32_t k = 0; k < n_share; k++) {
         MYTH_TRY(path_of(path, output, k, n_share, err));
         MYTH_TRY(merge_share(j, path, k, err));
@@ -467,10 +538,8 @@ myth_status myth_journal_merge(const char *output, uint32_t n_share, myth_error 
     snprintf(sql, sizeof(sql), "INSERT INTO states VALUES('shares', x'%02x000000')", n_share);
     MYTH_TRY(run_sql(j, sql, "write it", err));
     sqlite3_close(j->db);
-    return remove_shares(output, n_share, err);
+    return remove_unheld(output, false, n_share, err);
 fail:
-    sqlite3_close(j->db);
-    if (j->path[0])
-        remove_files(j->path);
+    remove_old(j);
     return st;
 }

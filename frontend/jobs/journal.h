@@ -1,7 +1,7 @@
 /* journal.h - what a job has finished so far, beside its output, so that the same command goes on after it was killed.
  *
  * Place    OUT.journal, a SQLite database; gone when the output is complete. A process that works on it holds it
- *          locked, so that two commands cannot write one output
+ *          locked, so that two commands cannot write one output, and nobody else removes it
  * Facts    what decides the results: the model's hash, the flags, the hash of the input. A journal that was begun with
  *          another fact is refused, and the message says which one. One with nothing in it takes the new facts
  * Items    a finished item is a row, bytes that the job chooses (they may be none: then the journal remembers only that
@@ -35,7 +35,8 @@ typedef struct {
 
 typedef struct myth_journal myth_journal;
 
-/* Opens or begins the journal of an output. goes_on false: one that is there is removed first. */
+/* Opens or begins the journal of an output. goes_on false: one that is there is removed first, unless another process
+ * works on it, which is MYTH_EIO. */
 myth_status myth_journal_open(myth_journal **out, const char *output, const myth_journal_fact *fact, size_t n_fact,
                               bool goes_on, myth_error *err);
 /* Closes it and leaves the file for the next command; what was put since the last commit is lost. Takes NULL. */
@@ -56,7 +57,7 @@ myth_status myth_journal_complete(myth_journal *j, myth_error *err);
  * removes them. When OUT.journal is MERGED it only removes them. MYTH_EARG: facts differ, or a
  * share's journal is missing or not finished. */
 myth_status myth_journal_merge(const char *output, uint32_t n_share, myth_error *err);
-/* Removes OUT.journal and those of N shares. MYTH_EIO. */
+/* Removes OUT.journal and those of N shares. MYTH_EIO: a process works on one of them, and all stay. */
 myth_status myth_journal_remove_all(const char *output, uint32_t n_share, myth_error *err);
 
 uint64_t myth_journal_n_done(const myth_journal *j);

@@ -144,6 +144,70 @@ static void two_commands_cannot_write_one_output(void **state)
     myth_journal_remove(j);
 }
 
+/* Who begins anew takes nothing away from a command that is still at work. */
+static void a_journal_in_use_is_not_begun_anew(void **state)
+{
+    (void)state;
+    myth_error err = {0};
+    char output[2][700];
+    snprintf(output[0], sizeof(output[0]), "%s", files_path("use"));
+    snprintf(output[1], sizeof(output[1]), "%s.2-of-3", files_path("use"));
+    for (int k = 0; k < 2; k++) { /* the journal of the output, and that of a share of it */
+        myth_journal *first = NULL, *j = NULL, *second = NULL;
+        assert_int_equal(myth_journal_open(&first, output[1 - k], facts, 2, true, &err), MYTH_OK);
+        assert_int_equal(myth_journal_put(first, 1, "b", 1, &err), MYTH_OK);
+        assert_int_equal(myth_journal_commit(first, &err), MYTH_OK);
+        myth_journal_close(first);
+        assert_int_equal(myth_journal_open(&j, output[k], facts, 2, true, &err), MYTH_OK);
+        assert_int_equal(myth_journal_put(j, 1, "a", 1, &err), MYTH_OK);
+        assert_int_equal(myth_journal_commit(j, &err), MYTH_OK);
+        assert_int_equal(myth_journal_open(&second, output[k], facts, 2, false, &err), MYTH_EIO);
+        assert_non_null(strstr(err.msg, "another command"));
+        assert_int_equal(myth_journal_remove_all(output[0], 3, &err), MYTH_EIO);
+        assert_non_null(strstr(err.msg, "another command"));
+        assert_int_equal(myth_journal_put(j, 2, "a", 1, &err), MYTH_OK);
+        assert_int_equal(myth_journal_commit(j, &err), MYTH_OK);
+        myth_journal_close(j);
+        for (int i = 0; i < 2; i++) { /* both are as they were left */
+            assert_int_equal(myth_journal_open(&j, output[i], facts, 2, true, &err), MYTH_OK);
+            assert_int_equal(myth_journal_n_done(j), i == k ? 2 : 1);
+            myth_journal_close(j);
+        }
+        assert_int_equal(myth_journal_remove_all(output[0], 3, &err), MYTH_OK);
+        assert_false(is_there("use"));
+        assert_false(is_there("use.2-of-3"));
+    }
+}
+
+/* Somebody took the file away, and another command has begun: its journal stays. */
+static void a_journal_removes_its_own_file_alone(void **state)
+{
+    (void)state;
+    myth_error err = {0};
+    char path[700];
+    myth_journal *first = open_it("own", true);
+    assert_int_equal(myth_journal_put(first, 1, "a", 1, &err), MYTH_OK);
+    assert_int_equal(myth_journal_commit(first, &err), MYTH_OK);
+    static const char *const tail[] = {"", "-wal"};
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof(path), "%s.journal%s", files_path("own"), tail[i]);
+        unlink(path);
+    }
+    myth_journal *second = open_it("own", true);
+    assert_int_equal(myth_journal_put(second, 1, "b", 1, &err), MYTH_OK);
+    assert_int_equal(myth_journal_commit(second, &err), MYTH_OK);
+    myth_journal_remove(first);
+    assert_true(is_there("own"));
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(myth_journal_put(second, 2, "b", 1, &err), MYTH_OK);
+    assert_int_equal(myth_journal_commit(second, &err), MYTH_OK);
+    myth_journal_close(second);
+    second = open_it("own", true);
+    assert_int_equal(myth_journal_n_done(second), 2);
+    myth_journal_remove(second);
+    assert_false(is_there("own"));
+}
+
 static void what_is_no_journal_is_refused_and_kept(void **state)
 {
     (void)state;
@@ -217,6 +281,8 @@ int main(void)
         cmocka_unit_test(another_fact_is_named),
         cmocka_unit_test(an_empty_journal_takes_other_facts),
         cmocka_unit_test(two_commands_cannot_write_one_output),
+        cmocka_unit_test(a_journal_in_use_is_not_begun_anew),
+        cmocka_unit_test(a_journal_removes_its_own_file_alone),
         cmocka_unit_test(what_is_no_journal_is_refused_and_kept),
         cmocka_unit_test(a_kill_leaves_items_and_state_of_one_commit),
     };

@@ -3,6 +3,7 @@
  * does not go together is refused. */
 #include "tests/frontend/cli/cli_run.h"
 #include "frontend/cli/exit.h"
+#include "frontend/jobs/journal.h"
 
 #include <string.h>
 
@@ -287,6 +288,34 @@ static void shares_begun_anew_forget_their_rows(void **state)
     cli_shell(&r, "rm -rf $D/one* $D/many*");
 }
 
+/* Nothing is begun anew while a share is computed, and its rows stay. */
+static void shares_at_work_are_not_forgotten(void **state)
+{
+    static const char *const how[] = {"--resume off", "--share 1/2 --resume off", "--share 2/3 --resume off",
+                                      "--data-parallel --device cpu,cpu,cpu --resume off",
+                                      "--data-parallel --device cpu,cpu --resume off"};
+    const uint32_t j = 4; /* rows */
+    char output[80];
+    myth_error err = {0};
+    myth_journal *share = NULL;
+    (void)state;
+    write_prompts(20);
+    run_job(j, "one", "", 0);
+    run_job(j, "many", "--share 1/2", 0);
+    run_job(j, "many", "--share 2/2", 0);
+    snprintf(output, sizeof(output), "%s/many.1-of-2", cli_dir);
+    assert_int_equal(myth_journal_open(&share, output, NULL, 0, true, &err), MYTH_OK); /* as one that is at work */
+    for (size_t i = 0; i < sizeof(how) / sizeof(how[0]); i++) {
+        run_job(j, "many", how[i], MYTH_EXIT_IO);
+        assert_non_null(strstr(r.err, "another command is writing this output"));
+    }
+    myth_journal_close(share);
+    run_job(j, "many", "--share merge/2", 0);
+    same(j, "one", "many");
+    nothing_is_left(j);
+    cli_shell(&r, "rm -rf $D/one* $D/many*");
+}
+
 /* Each process has its part of the host's limit, and one that does not fit says so for all. */
 static void limits_are_divided(void **state)
 {
@@ -320,6 +349,7 @@ int main(void)
         cmocka_unit_test(shares_are_not_mixed),
         cmocka_unit_test(rows_of_shares_must_all_be_there),
         cmocka_unit_test(shares_begun_anew_forget_their_rows),
+        cmocka_unit_test(shares_at_work_are_not_forgotten),
         cmocka_unit_test(limits_are_divided),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
