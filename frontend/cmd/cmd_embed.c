@@ -383,6 +383,8 @@ static myth_status embed_all(run_state *r, myth_error *err)
             st = embed_group(r, text, n_text, err);
         if (st == MYTH_OK)
             add_pace(r, text, n_text, myth_expect_now() - begin);
+        if (st == MYTH_OK) /* before a vector of them is kept or printed */
+            st = myth_lines_check(&r->texts.lines, err);
         for (uint32_t t = 0; t < n_slot && st == MYTH_OK; t++) {
             st = put_vector(r, v, &r->slots[t], r->n_done + t, err);
             v += r->slots[t].fault[0] ? 0 : r->dim;

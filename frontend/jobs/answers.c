@@ -21,7 +21,7 @@ typedef struct {
     uint64_t index;
     myth_seq *seq;
     int32_t *prompt, *ids; /* [n_ctx], [n_new_most] */
-    char *id;              /* [n_id_most] */
+    char *id;              /* [longest_id] of the survey */
     size_t n_id;
     uint32_t n_prompt, n_scored;
     myth_gbnf *grammar;   /* its line's own; NULL = none */
@@ -49,7 +49,6 @@ struct myth_answers {
     answer *answer; /* [n_parallel] */
     char *piece;    /* text of one token */
     uint32_t n_parallel, n_new_most;
-    size_t n_id_most;
     uint64_t need, n_new_all; /* ids that the longest prompt and its answer have; all answers at most */
     double depth, end;        /* sums over prompts: of positions, of lengths */
     uint64_t n_answer, n_id_all;
@@ -107,7 +106,6 @@ static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
     myth_answers *a = user;
     own_opts own;
     char why[MYTH_PROMPT_FAULT_BYTES];
-    a->n_id_most = it->n_id > a->n_id_most ? it->n_id : a->n_id_most;
     if (!it->ids)
         return MYTH_OK;
     if (!read_own(a, it, &own, why)) {
@@ -154,9 +152,9 @@ static size_t piece_bytes(const myth_answers *a)
 static uint64_t own_bytes(const myth_answers *a, uint32_t n)
 {
     const uint64_t n_new = a->n_new_most ? a->n_new_most : 1, scores = a->o->n_top ? 4 + 8 * (uint64_t)a->o->n_top : 0;
-    const uint64_t each =
-        sizeof(answer) + 4 * (uint64_t)a->eo.n_ctx + n_new * (4 + scores) + a->n_id_most + 1 + a->n_grammar_most;
-    return n * each + piece_bytes(a) + myth_results_bytes(row_bytes(a), a->n_id_most) +
+    const uint64_t each = sizeof(answer) + 4 * (uint64_t)a->eo.n_ctx + n_new * (4 + scores) + a->survey.longest_id + 1 +
+                          a->n_grammar_most;
+    return n * each + piece_bytes(a) + myth_results_bytes(row_bytes(a), a->survey.longest_id) +
            myth_slots_bytes(a->model, &a->eo, n);
 }
 
@@ -215,7 +213,7 @@ static myth_status take_memory(myth_answers *a, myth_error *err)
         answer *w = &a->answer[i];
         w->prompt = take(a, a->eo.n_ctx, sizeof(*w->prompt), &is_short);
         w->ids = take(a, n_new, sizeof(*w->ids), &is_short);
-        w->id = take(a, a->n_id_most + 1, 1, &is_short);
+        w->id = take(a, a->survey.longest_id + 1, 1, &is_short);
         if (!n_top)
             continue;
         w->chosen = take(a, n_new, sizeof(*w->chosen), &is_short);
@@ -391,6 +389,8 @@ static myth_status begin_answer(myth_answers *a, uint32_t slot, const myth_job_p
                                 myth_error *err)
 {
     answer *w = &a->answer[slot];
+    if (own->n_new > a->n_new_most || ((w->grammar || a->o->grammar) && !a->grammars)) /* there is no room for it */
+        return myth_lines_changed(myth_prompts_lines(a->prompts), err);
     w->index = it->index;
     w->n_prompt = it->n_ids;
     w->n_id = it->n_id;
@@ -542,8 +542,10 @@ static myth_status open_rows(myth_answers *a, myth_error *err)
     myth_results_fact(fact, &n, "--tool-choice", "%.64s", a->o->tool_choice ? a->o->tool_choice : "not given");
     myth_results_fact(fact, &n, "--top-logprobs", "%u", a->o->n_top);
     myth_results_fact(fact, &n, "--ctx-size", "%u", a->eo.n_ctx);
-    return myth_results_open(&a->rows, a->cli, a->o->output, fact, n, a->o->goes_on, a->survey.n_item, row_bytes(a),
-                             a->n_id_most, err);
+    const myth_status st = myth_results_open(&a->rows, a->cli, a->o->output, fact, n, a->o->goes_on, a->survey.n_item,
+                                             row_bytes(a), a->survey.longest_id, err);
+    a->rows.input[0] = myth_prompts_lines(a->prompts);
+    return st;
 }
 
 myth_status myth_answers_run(myth_answers *a, myth_error *err)

@@ -15,7 +15,7 @@ enum { GROUP = 64, CTX_STEP = 64, FACTS = 20, UBATCH = 512 };
 typedef struct {
     uint64_t index, prompt; /* prompt: its hash */
     uint32_t n_prompt, rank;
-    char *id; /* [n_id_most] */
+    char *id; /* [longest_id] of the survey */
     size_t n_id;
     int32_t token; /* -1 = none is asked for */
     float token_logit;
@@ -39,7 +39,6 @@ struct myth_logprobs {
     myth_engine *engine;
     myth_seq *seq;
     /* what the survey found */
-    size_t n_id_most;
     uint32_t n_completion_most, completion_most; /* completions of a line; ids of one */
     uint64_t n_scored, n_scored_most, need;      /* ids of all completions; of one line; of a prompt and a completion */
     bool has_token, has_completions;
@@ -184,8 +183,8 @@ static myth_status read_completions(myth_logprobs *l, const myth_job_prompt *it,
         const myth_status st = read_completion(l, it, c, is_look ? NULL : l->done + all, cap, &len, is_right, why, err);
         if (st != MYTH_OK || !*is_right)
             return st;
-        if (!is_look && len > cap)
-            return myth_fail(err, MYTH_ELIMIT, "%s: changed while it was read", l->o->prompts);
+        if (!is_look && (len > cap || *n == l->n_completion_most))
+            return myth_lines_changed(myth_prompts_lines(l->prompts), err);
         if (!is_look)
             l->length[*n] = (uint32_t)len;
         all += len;
@@ -210,7 +209,6 @@ static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
     int32_t token;
     uint32_t n;
     bool is_right;
-    l->n_id_most = it->n_id > l->n_id_most ? it->n_id : l->n_id_most;
     if (!it->ids)
         return MYTH_OK;
     myth_status st = read_token(l, it, &token, &is_right, why, err);
@@ -247,9 +245,9 @@ static uint64_t own_bytes(const myth_logprobs *l)
     return (uint64_t)l->n_step * (sizeof(*l->ids) + sizeof(*l->want) + sizeof(*l->run)) +
            (uint64_t)l->n_row * l->n_ask * sizeof(*l->ask) + (l->o->top_k + n_base(l) + 1) * sizeof(double) +
            l->o->top_k * sizeof(*l->best) +
-           GROUP * (l->n_id_most + 1 + n_base(l) * (sizeof(int32_t) + sizeof(double))) +
+           GROUP * (l->survey.longest_id + 1 + n_base(l) * (sizeof(int32_t) + sizeof(double))) +
            l->n_scored_most * (sizeof(*l->done) + sizeof(*l->score)) + l->n_completion_most * sizeof(*l->length) +
-           text_bytes(l) + myth_results_bytes(row_bytes(l), l->n_id_most);
+           text_bytes(l) + myth_results_bytes(row_bytes(l), l->survey.longest_id);
 }
 
 static myth_status plan(myth_logprobs *l, const myth_engine_opts *eo, myth_error *err)
@@ -301,7 +299,7 @@ static myth_status take_memory(myth_logprobs *l, myth_error *err)
     l->length = take(l, l->n_completion_most, sizeof(*l->length), &is_short);
     l->text = take(l, text_bytes(l), 1, &is_short);
     for (int i = 0; i < GROUP; i++) {
-        l->item[i].id = take(l, l->n_id_most + 1, 1, &is_short);
+        l->item[i].id = take(l, l->survey.longest_id + 1, 1, &is_short);
         l->item[i].base_id = take(l, n_base(l), sizeof(int32_t), &is_short);
         l->item[i].base_logp = take(l, n_base(l), sizeof(double), &is_short);
     }
@@ -706,6 +704,8 @@ static myth_status one_prompt(myth_logprobs *l, const myth_job_prompt *it, myth_
         st = read_completions(l, it, false, &n, &is_right, why, err);
     if (st != MYTH_OK)
         return st;
+    if (is_right && token >= 0 && !l->has_token)
+        return myth_lines_changed(myth_prompts_lines(l->prompts), err);
     for (uint32_t k = 0; k < n && is_right; k++)
         if (l->length[k] > l->n_row || (uint64_t)it->n_ids - 1 + l->length[k] > l->eo.n_ctx) {
             const uint32_t room = l->eo.n_ctx + 1 - it->n_ids;
@@ -722,10 +722,9 @@ static myth_status open_results(myth_logprobs *l, myth_error *err)
 {
     myth_journal_fact fact[FACTS];
     const myth_prompts_opts *p = &l->o->reading;
-    uint64_t base = 0;
+    const unsigned char *hash = l->baseline.lines.hash;
+    const uint64_t base = l->o->baseline ? myth_fnv1a(MYTH_FNV1A, hash, sizeof(l->baseline.lines.hash)) : 0;
     size_t n = 0;
-    if (l->o->baseline)
-        base = myth_fnv1a(MYTH_FNV1A, l->baseline.lines.hash, sizeof(l->baseline.lines.hash));
     myth_results_facts(fact, &n, l->cli, l->model, &l->eo, &l->survey);
     myth_results_fact(fact, &n, "--top-k", "%u", l->o->top_k);
     myth_results_fact(fact, &n, "--chat", "%s", p->is_chat ? "on" : "off");
@@ -736,7 +735,9 @@ static myth_status open_results(myth_logprobs *l, myth_error *err)
     myth_results_fact(fact, &n, "--save-baseline", "%s", l->o->save_baseline ? "on" : "off");
     myth_results_fact(fact, &n, "--ctx-size", "%u", l->eo.n_ctx);
     const myth_status st = myth_results_open(&l->results, l->cli, l->o->output, fact, n, l->o->goes_on,
-                                             l->survey.n_item, row_bytes(l), l->n_id_most, err);
+                                             l->survey.n_item, row_bytes(l), l->survey.longest_id, err);
+    l->results.input[0] = myth_prompts_lines(l->prompts);
+    l->results.input[1] = l->o->baseline ? &l->baseline.lines : NULL;
     l->results.second = l->o->save_baseline;
     snprintf(l->results.second_head, sizeof(l->results.second_head), "{\"mythos_baseline\":1,\"top_k\":%u}\n",
              l->o->top_k);

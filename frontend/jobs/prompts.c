@@ -3,7 +3,6 @@
 #include "prompts.h"
 
 #include "frontend/common/conversation.h"
-#include "frontend/common/lines.h"
 
 #include <string.h>
 
@@ -12,7 +11,8 @@ struct myth_prompts {
     const myth_model *model;
     const myth_prompts_opts *o;
     myth_lines lines;
-    uint64_t n_read; /* items so far */
+    uint64_t n_read;          /* items so far */
+    myth_prompts_survey seen; /* what look found; n_item 0 = it was not called, or found none */
     myth_json_tree tree;
     myth_conversation talk;
     int32_t *ids;
@@ -239,8 +239,16 @@ static myth_status next(myth_prompts *p, myth_job_prompt *out, bool *has, bool p
 
 myth_status myth_prompts_next(myth_prompts *p, myth_job_prompt *out, bool *has, myth_error *err)
 {
-    return next(p, out, has, true, err);
+    const myth_prompts_survey *s = &p->seen;
+    const myth_status st = next(p, out, has, true, err);
+    if (st != MYTH_OK || !*has || s->n_item == 0)
+        return st;
+    /* room was made for what the survey has */
+    const bool is_larger = out->index >= s->n_item || out->n_ids > s->longest || out->n_id > s->longest_id;
+    return is_larger ? myth_lines_changed(&p->lines, err) : MYTH_OK;
 }
+
+myth_lines *myth_prompts_lines(myth_prompts *p) { return &p->lines; }
 
 myth_status myth_prompts_rewind(myth_prompts *p, myth_error *err)
 {
@@ -266,11 +274,13 @@ myth_status myth_prompts_look(myth_prompts *p, myth_prompts_survey *out,
         out->n_fault += it.ids == NULL;
         out->n_token += it.n_ids;
         out->longest = it.n_ids > out->longest ? it.n_ids : out->longest;
+        out->longest_id = it.n_id > out->longest_id ? it.n_id : out->longest_id;
         if (visit)
             MYTH_TRY(visit(user, &it, err));
         if (*p->cli->cancel)
             MYTH_TRY(myth_fail(err, MYTH_ECANCEL, "%s: interrupted while it was read", p->lines.path));
     }
+    p->seen = *out;
     st = myth_prompts_rewind(p, err);
 fail:
     return st;

@@ -10,18 +10,20 @@
  *          it has no ids, and `fault` says why. It never ends the job
  * Passes   look reads everything once, so that a plan can be exact; rewind begins again. What is read from standard
  *          input is first copied to an unnamed file, because a pipe cannot be read twice
+ * Changes  a file that is written to after it was opened is an error, and not another prompt (lines.h). No item behind
+ *          look is larger than the survey says; what else a job has measured it must compare by itself
  * Memory   room for the longest line and its ids, whatever the number of lines. Class STAGING; a later pass takes no
  *          more than look did
  * Owner    a prompt and all that it points to are valid until the next one is read. Path and options are lent until
  *          close
- * Errors   MYTH_ENOTFOUND, MYTH_EIO; MYTH_ELIMIT: the file changed between two passes; MYTH_ECANCEL: interrupted while
- *          standard input was copied
+ * Errors   MYTH_ENOTFOUND, MYTH_EIO; MYTH_ELIMIT: the file changed; MYTH_ECANCEL: interrupted while standard input was
+ *          copied
  * Threads  one */
 #ifndef MYTH_JOB_PROMPTS_H
 #define MYTH_JOB_PROMPTS_H
 
 #include "engine/text/json_tree.h"
-#include "frontend/cli/cli.h"
+#include "frontend/common/lines.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -57,6 +59,7 @@ typedef struct {
 typedef struct {
     uint64_t n_item, n_fault, n_token;
     uint32_t longest;       /* ids of the longest prompt */
+    size_t longest_id;      /* bytes of the longest "id" */
     unsigned char hash[16]; /* XXH3 of the file's bytes */
 } myth_prompts_survey;
 
@@ -76,6 +79,8 @@ myth_status myth_prompts_look(myth_prompts *p, myth_prompts_survey *out,
 /* The next item that is not done; *has is false after the last. */
 myth_status myth_prompts_next(myth_prompts *p, myth_job_prompt *out, bool *has, myth_error *err);
 myth_status myth_prompts_rewind(myth_prompts *p, myth_error *err);
+/* The file, for myth_lines_check and myth_lines_changed. Lent until close. */
+myth_lines *myth_prompts_lines(myth_prompts *p);
 
 #ifdef __cplusplus
 }

@@ -281,6 +281,7 @@ myth_status myth_residual_run_commit(myth_residual_run *r, myth_error *err)
     const size_t head = sizeof(r->st);
     myth_status st = MYTH_OK;
     const double begin = myth_expect_now();
+    MYTH_TRY(myth_lines_check(myth_prompts_lines(r->prompts), err));
     memcpy(r->block, &r->st, head);
     if (r->rows.is_open)
         MYTH_TRY(myth_residual_rows_sync(&r->rows, err));

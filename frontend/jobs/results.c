@@ -117,8 +117,11 @@ myth_status myth_results_fault(myth_results *r, const myth_job_prompt *it, const
 
 myth_status myth_results_commit(myth_results *r, myth_error *err)
 {
-    const myth_status st =
-        r->n_fault ? myth_journal_put_state(r->journal, "faults", &r->n_fault, sizeof(r->n_fault), err) : MYTH_OK;
+    myth_status st = MYTH_OK;
+    for (size_t i = 0; i < sizeof(r->input) / sizeof(r->input[0]) && st == MYTH_OK; i++)
+        st = r->input[i] ? myth_lines_check(r->input[i], err) : MYTH_OK;
+    if (st == MYTH_OK && r->n_fault)
+        st = myth_journal_put_state(r->journal, "faults", &r->n_fault, sizeof(r->n_fault), err);
     return st == MYTH_OK ? myth_journal_commit(r->journal, err) : st;
 }
 

@@ -24,6 +24,7 @@ typedef struct {
     myth_cli *cli;
     const char *output, *second; /* second: where the second lines of rows go; NULL = there are none */
     char second_head[64];        /* what that file begins with */
+    myth_lines *input[2];        /* what rows are made of: a change of it is found before rows become durable */
     myth_journal *journal;       /* NULL = closed */
     char *buffer;                /* [cap] */
     size_t cap;
@@ -52,7 +53,7 @@ myth_json_out *myth_results_second(myth_results *r);
 myth_status myth_results_end(myth_results *r, uint64_t index, myth_error *err);
 /* The row of a prompt with a fault; why NULL = the prompt's. */
 myth_status myth_results_fault(myth_results *r, const myth_job_prompt *it, const char *why, myth_error *err);
-/* Makes durable what was put. */
+/* Makes durable what was put. MYTH_ELIMIT: an input changed, and what was put is lost. */
 myth_status myth_results_commit(myth_results *r, myth_error *err);
 /* A line about the progress when one is due: "answers 12/64, 210 tok/s, 3 min 20 s left". */
 void myth_results_progress(myth_results *r, const char *what);

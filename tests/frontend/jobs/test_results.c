@@ -1,5 +1,5 @@
 /* test_results.c - what a job leaves behind when it ends by an error: the rows that were finished and the number of its
- * faults. */
+ * faults, and none that were made of a file that had changed by then. */
 #include "tests/support/check.h"
 #include "tests/support/files.h"
 
@@ -66,10 +66,49 @@ static void faults_survive_an_error(void **state)
     myth_results_close(&r);
 }
 
+/* Writes in place. */
+static void write_input(const char *text)
+{
+    FILE *f = fopen(files_path("in"), "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void rows_of_a_changed_file_are_not_kept(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < 2; k++) { /* which of the inputs */
+        myth_error err = {0};
+        myth_lines l;
+        write_input("one\ntwo\n");
+        assert_int_equal(myth_lines_open(&l, &cli, files_path("in"), &(myth_lines_opts){.stream_bytes = 0}, &err),
+                         MYTH_OK);
+        myth_results r = open_it("changed");
+        r.input[k] = &l;
+        put(&r, 0, NULL);
+        assert_int_equal(myth_results_commit(&r, &err), MYTH_OK);
+        write_input("one\nthree\n");
+        put(&r, 1, "no prompt");
+        assert_int_equal(myth_results_finish(&r, &err), MYTH_ELIMIT);
+        assert_non_null(strstr(err.msg, "changed while it was read"));
+        write_input("one\ntwo\n"); /* put back before the job has ended */
+        myth_results_close(&r);
+        myth_lines_close(&l);
+        r = open_it("changed");
+        assert_int_equal(r.n_before, 1);
+        assert_int_equal(r.n_fault, 0);
+        myth_journal_remove(r.journal);
+        r.journal = NULL;
+        myth_results_close(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faults_survive_an_error),
+        cmocka_unit_test(rows_of_a_changed_file_are_not_kept),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
