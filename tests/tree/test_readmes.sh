@@ -1,5 +1,6 @@
 #!/bin/sh
-# Every group of rooms has a README, and the files that the tables of a README name are there.
+# Every group of rooms has a README, the files that the tables of a README name are there, and a README that lists the
+# sources of its folder leaves none out.
 set -eu
 cd "${MYTHOS_SOURCE_DIR:-.}"
 bad=0
@@ -25,6 +26,29 @@ for readme in ARCHITECTURE.md */README.md engine/run/README.md frontend/*/README
         done
         [ $found = 1 ] || { echo "$readme names $name, which is not there"; bad=1; }
         n=$((n + 1))
+    done
+done
+
+# Words between backquotes as patterns: `copy.c`, `ref/<op>.c` and `gate` name a file by its name, its end or its stem.
+for readme in $(git ls-files 'engine/*README.md' 'kernels/*README.md' 'retrieval/*README.md' 'frontend/*README.md' \
+    2>/dev/null || true); do
+    folder=${readme%README.md}
+    patterns=$(grep -o '`[^` ]*`' "$readme" | tr -d '`' | sed 's|.*/||; s|<[^>]*>|*|g; s|\.\*$||' | sort -u)
+    for source in "$folder"*.c "$folder"*.h; do
+        [ -e "$source" ] || continue
+        name=${source#"$folder"}
+        found=0
+        set -f
+        for pattern in $patterns; do
+            case $name in
+            $pattern | $pattern.[ch]) found=1; break ;;
+            esac
+            case ${name%.*} in
+            ${pattern%.[ch]}) found=1; break ;;
+            esac
+        done
+        set +f
+        [ $found = 1 ] || { echo "$readme does not name $name"; bad=1; }
     done
 done
 [ $bad -eq 0 ] || exit 1
