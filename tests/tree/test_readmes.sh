@@ -29,11 +29,11 @@ for readme in ARCHITECTURE.md */README.md engine/run/README.md frontend/*/README
     done
 done
 
-# Words between backquotes as patterns: `copy.c`, `ref/<op>.c` and `gate` name a file by its name, its end or its stem.
+# Words between backquotes as patterns: `copy.c`, `fast_*.c` and `gate` name files by their name or its stem.
 for readme in $(git ls-files 'engine/*README.md' 'kernels/*README.md' 'retrieval/*README.md' 'frontend/*README.md' \
     2>/dev/null || true); do
     folder=${readme%README.md}
-    patterns=$(grep -o '`[^` ]*`' "$readme" | tr -d '`' | sed 's|.*/||; s|<[^>]*>|*|g; s|\.\*$||' | sort -u)
+    patterns=$(grep -o '`[^` ]*`' "$readme" | tr -d '`' | sed 's|\.\*$||' | grep -v '[/<]\|^[*.]' | sort -u)
     for source in "$folder"*.c "$folder"*.h; do
         [ -e "$source" ] || continue
         name=${source#"$folder"}
