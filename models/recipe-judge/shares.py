@@ -9,20 +9,20 @@ projects in view, or by others before the rows were changed by what they said, a
 afterwards, by readers who saw rule and reason only, in projects that no row was written for (a part of them had been
 given a high probability by an earlier calibration). Those of set C are findings of a calibration in projects that were
 chosen after it, read as those of set B, at most four of a row and 16 of a project. Set D are those of them that the
-rows, changed by what was read, do not give any more: they count for no row. Set T are findings of the calibration that
-ships, in projects that it had not seen: they say how right it is, and are not in it.
+rows, changed by what was read, do not give any more: they count for no row. Set T are findings of the last two
+calibrations in projects that these had not seen, by rows that were not changed since.
 
 A row's share is (faults + PRIOR * expected) / (places read + PRIOR), of the places outside of tests. `expected` comes
 from how rare the row's places are, and from the other rows of its rule and of its name, by a logistic regression over
 all places read: rows that find something everywhere are nearly always wrong, and rows that ask for the same are right
 about as often. PRIOR is large because places of one project are alike: what ten places of a row say of one project is
 less than ten places say. In tests fewer places are worth a change, whatever the row: `tests` is the logarithm of the
-factor of their odds, fitted on sets B and C beside the rows' shares.
+factor of their odds, fitted on sets B, C and T beside the rows' shares.
 
 Of what a calibration calls findings in other projects, fewer are right than it says: a row is among them also because
 its places that were read happened to be right, and other projects have other ways of being right. By how much is
-fitted on sets C and D, each project by the others (`offset_of_findings`), and taken off the odds of all rows: what was
-learned from those very findings does not count there, because the next projects have faults of reading of their own.
+fitted on set T, each project by the others (`offset_of_findings`), and taken off the odds of all rows: what was learned
+from those very findings does not count there, because the next projects have faults of reading of their own.
 `--places` are the places of those projects as `mythos candidates --judge --format jsonl` prints them, a file a
 project, OWNER_NAME.jsonl; sigmoid(scale * score + offset) is the row's share for a place of the row's mean score. The
 scale is fitted on set B: how much more often, within a row, a place of a higher score was a fault. It is far smaller
@@ -51,9 +51,9 @@ from measure import HERE
 
 # Of PRIOR 3, 6, 12, HOLD 1, 4 and A's weight 0.1, 0.25, 0.5 among the best for projects of sets B and C held out, in 8
 # parts: log likelihood -0.568 a place (-0.573 with a PRIOR of 3).
-PRIOR, WEIGHT, HOLD = 6.0, {"A": 0.5, "B": 1.0, "C": 1.0}, 4.0
-# SAID: what the calibrations whose findings are sets C and D took for a finding.
-CONFIDENCE, SAID = 0.3, 0.45
+PRIOR, WEIGHT, HOLD = 6.0, {"A": 0.5, "B": 1.0, "C": 1.0, "T": 1.0}, 4.0
+# SAID: what counts as a finding where it is asked how often findings are right.
+CONFIDENCE, SAID = 0.34, 0.34
 TESTS = re.compile(
     r"(^|/)([^/]*[._-])?(tests?|test_?data|testcases|testsuites?|unittests?|specs?|e2e|__(tests?|mocks|snapshots)__)/|"
     r"(^|/)(test|tests|spec)[_.-][^/]*$|(^|/)conftest\.py$|"
@@ -98,7 +98,7 @@ def factor_of_tests(path, share):
     rows = []
     for line in path.read_text().splitlines():
         name, _, file, _, rule, row, verdict = line.split("\t")[:7] if line[:1] != "#" else [""] * 7
-        if name in ("B", "C"):
+        if name in ("B", "C", "T"):
             rows.append((1.0 if TESTS.search(file) else 0.0, logit(share(f"{rule}/{row}")), 1.0, int(verdict)))
     x, y = np.array(rows)[:, :3], np.array(rows)[:, 3]
     at, bend = fit(x, y, np.ones(len(y)), np.array([0.0, 1.0, 0.0]), np.array([0.1, 0.0, 0.0]))
@@ -108,16 +108,16 @@ def factor_of_tests(path, share):
 
 
 def places_of_findings(path):
-    """(repository, rule/row, verdict) of sets C and D, but for tests."""
+    """(repository, rule/row, verdict) of set T, but for tests."""
     for line in path.read_text().splitlines():
         name, repository, file, _, rule, row, verdict = line.split("\t")[:7] if line[:1] != "#" else [""] * 7
-        if name in ("C", "D") and not TESTS.search(file):
+        if name == "T" and not TESTS.search(file):
             yield repository, f"{rule}/{row}", int(verdict)
 
 
 def offset_of_findings(path, number, parts=8):
     """What is added to the logarithm of the odds of all rows, so that findings in other projects are as often right as
-    they are said to be: fitted on sets C and D, each part of their projects with the shares that all others give."""
+    they are said to be: fitted on set T, each part of their projects with the shares that all others give."""
     places = list(places_of_findings(path))
     repositories = sorted({of for of, _, _ in places})
     rows = []
@@ -207,9 +207,9 @@ def logit(p):
 
 
 def show_table(verdicts):
-    print("| rule/row | A | B | C |\n| --- | --- | --- | --- |")
+    print("| rule/row | A | B | C | T |\n| --- | --- | --- | --- | --- |")
     for row, counts in sorted(verdicts.items()):
-        of = (f"{counts[name][0]} of {counts[name][1]}" if counts[name][1] else "" for name in ("A", "B", "C"))
+        of = (f"{counts[name][0]} of {counts[name][1]}" if counts[name][1] else "" for name in WEIGHT)
         print(f"| {row} | {' | '.join(of)} |")
 
 

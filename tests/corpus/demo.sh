@@ -15,7 +15,7 @@ run() {
     [ $code -lt 4 ] && [ $code -ne 2 ]
 }
 
-echo "== Rules find places, and the judge that ships says how probable a fault each is. What it gives 0.3 is a finding: in"
+echo "== Rules find places, and the judge that ships says how probable a fault each is. What it gives 0.34 is a finding: in"
 echo "   code that people released three of five such places are faults. No text is generated."
 run inspect-file "$file"
 if [ "$file" = tests/corpus/demo.c ]; then
