@@ -224,22 +224,18 @@ static bool same_line(const myth_source *src, uint32_t a, uint32_t b)
     return i == x.len && k == y.len;
 }
 
-/* Counts the lines above idx that are equal to it, and how many of those have an equal enclosing line. */
-static void count_equal(const myth_source *src, uint32_t idx, uint32_t *enclosing, uint32_t *n_same_block,
-                        uint32_t *n_same)
+/* Counts the lines above idx that are equal to it and have an equal enclosing line. */
+static void count_equal(const myth_source *src, uint32_t idx, uint32_t *enclosing, uint32_t *n_same)
 {
     walk w;
-    *n_same_block = *n_same = 0;
+    *n_same = 0;
     *enclosing = myth_enclosing_line(src, idx);
     walk_start(&w, src);
     for (uint32_t i = 0; i < idx; i++) {
         if (!src->line[i].text_len)
             continue;
         uint32_t at = walk_line(&w, i);
-        if (same_line(src, i, idx)) {
-            ++*n_same;
-            *n_same_block += same_line(src, at, *enclosing);
-        }
+        *n_same += same_line(src, i, idx) && same_line(src, at, *enclosing);
     }
 }
 
@@ -248,25 +244,20 @@ static void one(myth_fingerprint *out, const myth_source *src, const myth_findin
 {
     myth_sha256 s;
     unsigned char digest[MYTH_SHA256_BYTES];
-    char number[32], hex[17];
-    uint32_t idx = c->line - 1, enclosing, n_same_block, n_same;
-    count_equal(src, idx, &enclosing, &n_same_block, &n_same);
+    char number[32];
+    uint32_t idx = c->line - 1, enclosing, n_same;
+    count_equal(src, idx, &enclosing, &n_same);
     myth_sha256_start(&s);
     add_text(&s, "mythos/v1", 9);
     add_text(&s, myth_rules[f->rule].id, strlen(myth_rules[f->rule].id));
     add_text(&s, src->path, strlen(src->path));
     add_line(&s, src, idx);
     add_line(&s, src, enclosing);
-    snprintf(number, sizeof(number), "%u.%u", n_same_block, n_before);
+    snprintf(number, sizeof(number), "%u.%u", n_same, n_before);
     add_text(&s, number, strlen(number));
     myth_sha256_end(&s, digest);
     myth_sha256_hex(out->text, digest, MYTH_FINGERPRINT_LEN);
-
-    myth_sha256_start(&s);
-    add_line(&s, src, idx);
-    myth_sha256_end(&s, digest);
-    myth_sha256_hex(hex, digest, 16);
-    snprintf(out->line_hash, sizeof(out->line_hash), "%s:%u", hex, n_same + 1);
+    myth_line_hash(out->line_hash, src, f->first);
 }
 
 void myth_fingerprint_of(myth_fingerprint *out, const myth_block *block, const myth_finding *f, const myth_citation *c,

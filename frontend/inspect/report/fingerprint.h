@@ -16,16 +16,17 @@
 
 #include "frontend/inspect/answer/findings.h"
 #include "frontend/inspect/answer/verify.h"
+#include "line_hash.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { MYTH_FINGERPRINT_LEN = 32, MYTH_LINE_HASH_LEN = 28 };
+enum { MYTH_FINGERPRINT_LEN = 32 };
 
 typedef struct {
     char text[MYTH_FINGERPRINT_LEN + 1];
-    char line_hash[MYTH_LINE_HASH_LEN + 1]; /* hash of the cited line only, as code hosts want it: "16 digits:number" */
+    char line_hash[MYTH_LINE_HASH_LEN + 1]; /* of the finding's first line (line_hash.h) */
 } myth_fingerprint;
 
 /* Computes the fingerprint of finding i of the arrays f and c. Two findings of one rule on one line differ by their

@@ -199,8 +199,10 @@ static void test_changes_with(void **unused)
         for (uint32_t k = 0; k < i; k++)
             assert_string_not_equal(fp[i], fp[k]);
     }
+    /* that of the first line, where the evidence may not be */
     assert_string_equal(b.marks.mark[0].fingerprint.line_hash, b.marks.mark[3].fingerprint.line_hash);
-    assert_int_equal(b.marks.mark[2].fingerprint.line_hash[17], '3');
+    assert_string_equal(b.marks.mark[0].fingerprint.line_hash, "819f0554259316a1:1");
+    assert_string_equal(b.marks.mark[4].fingerprint.line_hash, "84c6366c6bd5fb2:1");
     bed_close(&b);
 
     /* which changes around the line, and of the function's name, change the fingerprint */
@@ -223,6 +225,33 @@ static void test_changes_with(void **unused)
             print_error("%zu: around line %u stands line %u\n", i, row[i].line,
                         myth_enclosing_line(&b.src, row[i].line - 1) + 1);
         assert_int_equal(!strcmp(b.marks.mark[0].fingerprint.text, fp[0]), row[i].is_same);
+        bed_close(&b);
+    }
+}
+
+/* The hashes were computed by another program, from the definition. */
+static void test_line_hash(void **unused)
+{
+    static const char ends[] = "x = 1 \r\ny\t= \"\u00fc\U0001f600\"\rz\n";
+    static char same[30 * 9 + 1];
+    static const struct {
+        const char *text;
+        uint32_t line;
+        const char *hash;
+    } row[] = {
+        {"", 1, "c129715d7a2bc9a3:1"},     {ends, 1, "4e02b7d37967ddb0:1"},  {ends, 2, "89df986229469a84:1"},
+        {ends, 3, "95de0951c928fa27:1"},   {same, 1, "728a5a8be4cae036:1"},  {same, 2, "728a5a8be4cae036:2"},
+        {same, 19, "728a5a8be4cae036:19"}, {same, 20, "728a5a8be4cbdfcf:1"},
+    };
+    (void)unused;
+    for (int i = 0; i < 30; i++)
+        strcat(same, "free(p);\n");
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        char got[MYTH_LINE_HASH_LEN + 1];
+        bed_open(&b, "a", row[i].text, strlen(row[i].text));
+        myth_line_hash(got, &b.src, row[i].line);
+        if (strcmp(got, row[i].hash) != 0)
+            fail_msg("line %u of row %zu: %s, expected %s", row[i].line, i, got, row[i].hash);
         bed_close(&b);
     }
 }
@@ -262,6 +291,6 @@ static void test_enclosing(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_enclosing), cmocka_unit_test(test_changes_with),
-                                       cmocka_unit_test(test_edits)};
+                                       cmocka_unit_test(test_line_hash), cmocka_unit_test(test_edits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
