@@ -61,9 +61,9 @@ enum {
     [INSTRUCTIONS] = "\nReport every defect of the code above once, the most severe first. Answer with JSON only.", \
     REMOVED_LITERALS
 
-#define RULE(id, cwe, severity, title) id ": " title "\n"
-#define CHANGE_RULE(id, cwe, severity, title)
-#define CANDIDATE_RULE(id, cwe, severity, title)
+#define RULE(id, cwe, severity, title, help) id ": " title "\n"
+#define CHANGE_RULE(id, cwe, severity, title, help)
+#define CANDIDATE_RULE(id, cwe, severity, title, help)
 static const char *const full[N_LITERAL] = {[RULES] = FULL_RULES
 #include "frontend/inspect/rules/rules.def"
                                                 FULL_ANSWER,
@@ -72,7 +72,7 @@ static const char *const full[N_LITERAL] = {[RULES] = FULL_RULES
 #undef CHANGE_RULE
 
 /* The same with the rules that are only for a change. */
-#define CHANGE_RULE(id, cwe, severity, title) RULE(id, cwe, severity, title)
+#define CHANGE_RULE(id, cwe, severity, title, help) RULE(id, cwe, severity, title, help)
 static const char *const change[N_LITERAL] = {[RULES] = FULL_RULES
 #include "frontend/inspect/rules/rules.def"
                                                   FULL_ANSWER,

@@ -1,6 +1,7 @@
 /* render_sarif.c - SARIF 2.1.0: one run, the whole rule table with its CWE taxa, every finding as a result.
  *
  * Levels   HIGH is error, MEDIUM warning, LOW and INFO note. Code hosts sort by the number in security-severity
+ * Rules    with what mends their findings, as help, and the page of their CWE
  * Paths    percent-encoded bytes of the path as given: relative ones stay relative, absolute ones are file:// URIs
  * Columns  in code points; regions are whole lines, the evidence is a property
  * Fixes    only those that are patches (patch.h): the region of the lines that change, without the last one's line end,
@@ -180,6 +181,19 @@ static const char *score_of(myth_severity v)
 
 static void cwe_id(char dst[16], const myth_rule *rule) { snprintf(dst, 16, "CWE-%d", rule->cwe); }
 
+/* What mends a finding of the rule, and how it is excused. */
+static void help(sarif *s, const myth_rule *rule)
+{
+    char text[400], page[64];
+    snprintf(text, sizeof(text),
+             "%s\nTo excuse a finding, write a comment in its line or above it: mythos:ignore[%s] REASON", rule->help,
+             rule->id);
+    key_message(s, "help", text);
+    snprintf(page, sizeof(page), "https://cwe.mitre.org/data/definitions/%d.html", rule->cwe);
+    if (rule->cwe)
+        myth_jout_key_str(&s->j, "helpUri", page);
+}
+
 static void rule_object(sarif *s, const myth_rule *rule)
 {
     char id[16], tag[40];
@@ -188,6 +202,7 @@ static void rule_object(sarif *s, const myth_rule *rule)
     myth_jout_key_str(&s->j, "name", rule->id);
     key_message(s, "shortDescription", rule->title);
     key_message(s, "fullDescription", rule->title);
+    help(s, rule);
     key_object(s, "defaultConfiguration");
     myth_jout_key_str(&s->j, "level", level_of(rule->severity));
     myth_jout_end(&s->j);

@@ -9,9 +9,9 @@
 #define LOW    MYTH_SEVERITY_LOW
 #define INFO   MYTH_SEVERITY_INFO
 const myth_rule myth_rules[] = {
-#define RULE(id, cwe, severity, title)           {id, cwe, severity, title},
-#define CHANGE_RULE(id, cwe, severity, title)    {id, cwe, severity, title},
-#define CANDIDATE_RULE(id, cwe, severity, title) {id, cwe, severity, title},
+#define RULE(id, cwe, severity, title, help)           {id, cwe, severity, title, help},
+#define CHANGE_RULE(id, cwe, severity, title, help)    {id, cwe, severity, title, help},
+#define CANDIDATE_RULE(id, cwe, severity, title, help) {id, cwe, severity, title, help},
 #include "rules.def"
 #undef CANDIDATE_RULE
 #undef CHANGE_RULE

@@ -29,21 +29,22 @@ typedef struct {
     int cwe;
     myth_severity severity;
     const char *title;
+    const char *help; /* what mends it, for a reader of the report */
 } myth_rule;
 
 enum {
-#define RULE(id, cwe, severity, title) +1
-#define CHANGE_RULE(id, cwe, severity, title)
-#define CANDIDATE_RULE(id, cwe, severity, title)
+#define RULE(id, cwe, severity, title, help) +1
+#define CHANGE_RULE(id, cwe, severity, title, help)
+#define CANDIDATE_RULE(id, cwe, severity, title, help)
     MYTH_RULE_CODE_N = 0 /* rules of code */
 #include "rules.def"
 #undef CHANGE_RULE
-#define CHANGE_RULE(id, cwe, severity, title) +1
+#define CHANGE_RULE(id, cwe, severity, title, help) +1
     ,
     MYTH_RULE_ANSWER_N = 0 /* and of a change: what an answer can have */
 #include "rules.def"
 #undef CANDIDATE_RULE
-#define CANDIDATE_RULE(id, cwe, severity, title) +1
+#define CANDIDATE_RULE(id, cwe, severity, title, help) +1
     ,
     MYTH_RULE_N = 0
 #include "rules.def"

@@ -579,7 +579,7 @@ static void test_long_lines(void **unused)
     for (int form = 0; form < MYTH_FORM_N; form++) {
         char *text = bed_render(&b, (myth_form)form, &len);
         assert_visible(text, len, "long");
-        assert_true(len < 30000);
+        assert_true(len < (form == MYTH_FORM_SARIF ? 50000 : 30000)); /* its rules take more than 30,000 */
         assert_true(form == MYTH_FORM_GITHUB || form == MYTH_FORM_RDJSONL || form == MYTH_FORM_CHECKSTYLE ||
                     strstr(text, "gets(buffer);"));
         assert_null(strstr(text, "\xef\xbf\xbd"));

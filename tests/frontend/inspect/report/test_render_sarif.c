@@ -57,6 +57,12 @@ static void test_shape(void **unused)
         size_t k;
         json_array_foreach(taxa, k, taxon) has = has || !strcmp(str(taxon, "id"), str(target, "id"));
         assert_true(has);
+        const char *help = str(json_object_get(v, "help"), "text"), *page = str(v, "helpUri");
+        assert_int_equal(page != NULL, myth_rules[i].cwe != 0);
+        assert_true(!page || strtol(strrchr(page, '/') + 1, NULL, 10) == myth_rules[i].cwe);
+        assert_true(strncmp(help, myth_rules[i].help, strlen(myth_rules[i].help)) == 0 &&
+                    strlen(myth_rules[i].help) > 0);
+        assert_non_null(strstr(help, str(v, "id")));
     }
     static const char *const level[] = {"warning", "error", "note"};
     json_array_foreach(json_object_get(run, "results"), i, v)
