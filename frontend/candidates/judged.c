@@ -48,8 +48,9 @@ struct myth_judged {
     myth_judge_counts count;
     char name[128]; /* of the judge's model */
     bool has_plan, is_calibrated;
-    double confidence; /* places at least as probable pass */
-    char by[PATH_MAX]; /* the judge's model; "" = the run's */
+    double confidence;     /* places at least as probable pass */
+    double own_confidence; /* the same where --confidence says nothing */
+    char by[PATH_MAX];     /* the judge's model; "" = the run's */
 };
 
 #define AT(field) offsetof(myth_judged_flags, field)
@@ -327,6 +328,7 @@ static myth_status keep_place(myth_judged *f, const found_file *file, uint32_t i
     if (g.first < 1 || g.first > g.last)
         return MYTH_OK;
     g.passes = g.probability >= f->confidence && !said;
+    g.is_refused = g.probability >= f->own_confidence && !said && !g.passes;
     g.said_line = g.probability >= f->confidence && said ? said->line0 : 0;
     if (!MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "places", &f->given, f->n_given, &f->cap_given) ||
         !set_texts(f, &g, k, c, before))
@@ -492,7 +494,8 @@ static myth_status judge_all(myth_judged *f, myth_error *err)
     MYTH_TRY(myth_context_open(&context, &co, err));
     const myth_judge_opts jo = {.cancel = f->cli->cancel, .is_dry = f->o.is_dry, .context = context};
     MYTH_TRY(myth_judge_open(&judge, model, &jo, err)); /* also without places, to say what the model cannot do */
-    f->is_calibrated = myth_judge_is_calibrated(judge, &f->confidence);
+    f->is_calibrated = myth_judge_is_calibrated(judge, &f->own_confidence);
+    f->confidence = f->own_confidence;
     if (myth_args_find(f->cli->parsed, "confidence")->source != MYTH_FROM_DEFAULT)
         f->confidence = (double)f->o.flags->confidence;
     if (f->n_wanted && !f->o.is_dry) {

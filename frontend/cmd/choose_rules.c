@@ -11,6 +11,8 @@ static myth_status read_list(uint64_t *bits, const char *flag, const char *list,
     return myth_args_read_names(bits, flag, "rule", list, names, myth_rule_count(), err);
 }
 
+bool myth_rules_wants(void *choice, int rule, myth_severity severity) { return myth_rules_has(choice, rule, severity); }
+
 static uint64_t first(uint32_t n) { return ((uint64_t)1 << n) - 1; }
 
 /* The rules that find places are those of code and those of candidates; `other` is what a model calls the rest. */
@@ -37,7 +39,7 @@ myth_status myth_rules_choose(myth_rule_choice *out, const char *only, const cha
     const uint64_t can = rules_of(from);
     uint64_t without = 0;
     myth_status st;
-    *out = (myth_rule_choice){.rules = UINT64_MAX, .least = least};
+    *out = (myth_rule_choice){.rules = UINT64_MAX, .least = least, .kept_out.by_finder = ~can};
     if (myth_rule_count() > MYTH_ARGS_NAMES)
         return myth_fail(err, MYTH_ELIMIT, "more than %d rules", (int)MYTH_ARGS_NAMES);
     if (only && (st = read_list(&out->rules, "--rules", only, err)) != MYTH_OK)
@@ -47,5 +49,8 @@ myth_status myth_rules_choose(myth_rule_choice *out, const char *only, const cha
     if (!(out->rules & can))
         return myth_fail(err, MYTH_EARG, "--rules %.60s: %s", only, who_reports(from, out->rules));
     out->rules &= ~without;
+    for (uint32_t i = 0; i < myth_rule_count(); i++)
+        if (!myth_rules_has(out, (int)i, myth_rules[i].severity))
+            out->kept_out.by_choice |= (uint64_t)1 << i & can;
     return out->rules & can ? MYTH_OK : myth_fail(err, MYTH_EARG, "--skip-rules leaves no rule of --rules");
 }

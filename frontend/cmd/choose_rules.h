@@ -16,6 +16,7 @@
 typedef struct {
     uint64_t rules; /* a bit per rule, by its index */
     myth_severity least;
+    myth_rules_kept_out kept_out; /* with those of a lower severity, which a model may give a higher one */
 } myth_rule_choice;
 
 /* Where a run has its findings from, which decides the rules that they can have. */
@@ -33,5 +34,6 @@ static inline bool myth_rules_has(const myth_rule_choice *c, int rule, myth_seve
 {
     return severity <= c->least && (rule < 0 || c->rules >> rule & 1);
 }
+bool myth_rules_wants(void *choice, int rule, myth_severity severity); /* the same, for a callback */
 
 #endif

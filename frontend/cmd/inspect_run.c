@@ -542,20 +542,14 @@ fail:
     return st;
 }
 
-static bool wants_rule(void *user, int rule, myth_severity severity)
-{
-    const run *w = user;
-    return myth_rules_has(&w->choice, rule, severity);
-}
-
 /* Finds and judges places, whose findings the report will have. */
 static myth_status find_places(run *w, myth_inspect_opts *io, myth_error *err)
 {
     const myth_judged_opts fo = {
         .flags = &w->o->judged,
         .engine = &w->o->engine,
-        .wants = wants_rule,
-        .user = w,
+        .wants = myth_rules_wants,
+        .user = &w->choice,
         .missed = io->missed,
         .n_missed = io->n_missed,
         .lists_missed = w->o->judged.find == MYTH_FIND_CANDIDATES,
@@ -685,6 +679,7 @@ static myth_status prepare(run *w, myth_inspect_opts *io, bool *is_done, int *co
     const myth_rule_sources from = {job->is_change, find != MYTH_FIND_CANDIDATES, find != MYTH_FIND_MODEL};
     myth_status st;
     MYTH_TRY(myth_rules_choose(&w->choice, o->rules, o->skip_rules, (myth_severity)o->min_severity, &from, err));
+    io->kept_out = w->choice.kept_out;
     if (o->task)
         MYTH_TRY(myth_task_check(o->task, err));
     MYTH_TRY(myth_outputs_check(&o->output, err));

@@ -301,6 +301,7 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, my
         .finish_reason = myth_finish_name(MYTH_FINISH_NONE),
         .budget = &in->budget,
         .is_question = myth_inspect_is_question(in),
+        .kept_out = opts->kept_out,
     };
     if (opts->two_pass || (opts->n_given && opts->explains_given))
         MYTH_TRY(encode_again(in, err));

@@ -134,6 +134,7 @@ typedef struct {
     bool is_local;
     bool is_isolated;              /* start every part with an empty sequence: slower, with the same answers */
     bool no_inline_ignores;        /* mythos:ignore comments have no effect */
+    myth_rules_kept_out kept_out;  /* rules that no finding can have, so that no comment about them is idle */
     const myth_baseline *baseline; /* kept until close; NULL = none */
     const char *worker_path;       /* as in myth_chunker_open, to cut at definitions; NULL = cut by the text only */
     myth_sample_params sample;

@@ -201,6 +201,7 @@ static void keep_finding(myth_inspection *in, myth_finding f, uint32_t *n)
         myth_inspect_note_drop(in, &f, myth_verdict_text(v));
     } else if (in->o.wants && !in->o.wants(in->o.user, in->block[f.block].src, &f, &in->citation[*n])) {
         in->report.n_unwanted++;
+        myth_marks_unseen(&in->marks, in->block[f.block].src, &f);
         myth_inspect_note_drop(in, &f, "its lines, rule or severity were not asked for");
     } else {
         in->finding[(*n)++] = f;

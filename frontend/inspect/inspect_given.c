@@ -53,10 +53,14 @@ void myth_inspect_keep_given(myth_inspection *in)
     myth_report *r = &in->report;
     for (uint32_t i = 0; i < in->o.n_given; i++) {
         const myth_given *g = &in->o.given[i];
-        const uint32_t at = g->passes ? block_of(in, g->src, g->first) : in->n_block;
+        const uint32_t at = g->passes || g->is_refused ? block_of(in, g->src, g->first) : in->n_block;
         if (at == in->n_block)
             continue;
         myth_finding f = finding_of(in, g, at);
+        if (!g->passes) {
+            myth_marks_unseen(&in->marks, g->src, &f);
+            continue;
+        }
         f.status = g->probability * 100 >= LIKELY_PERCENT ? MYTH_LIKELY : MYTH_SPECULATIVE;
         f.why = g->why;
         const myth_verdict v =
@@ -68,6 +72,7 @@ void myth_inspect_keep_given(myth_inspection *in)
             myth_inspect_note_drop(in, &f, myth_verdict_text(v));
         } else if (in->o.wants && !in->o.wants(in->o.user, g->src, &f, &in->citation[r->n_finding])) {
             r->n_unwanted++;
+            myth_marks_unseen(&in->marks, g->src, &f);
             myth_inspect_note_drop(in, &f, "its lines, rule or severity were not asked for");
         } else {
             in->given[r->n_given++] = g;

@@ -20,6 +20,7 @@ typedef struct {
     myth_str evidence, why;
     double probability; /* NAN: the place was not judged */
     bool passes;        /* it is a finding: probable enough, and no other one says the same */
+    bool is_refused;    /* it is none because --confidence asks for more than the judge's own confidence */
     uint32_t said_line; /* the line of the finding that says the same of the same call; 0 = none */
     bool is_brought;    /* the change that is inspected made it one, wherever its line is */
 } myth_given;

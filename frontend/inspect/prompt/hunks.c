@@ -60,6 +60,7 @@ static bool make_blocks(const packing *p, uint32_t most)
             .last = last,
             .symbol = piece->symbol,
             .removed_most = most * BYTES_OF_LINE,
+            .is_context = true, /* a summary finds nothing */
         };
     }
     return out->n_block > 0;

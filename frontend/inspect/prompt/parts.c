@@ -63,7 +63,8 @@ uint32_t myth_parts_rest(myth_block *out, uint32_t cap, const myth_material *m, 
             to = next <= piece->last ? next - 1 : piece->last;
             if (is_solid(src, n, to)) {
                 if (n_out < cap)
-                    out[n_out] = (myth_block){.src = src, .first = n, .last = to, .symbol = piece->symbol};
+                    out[n_out] =
+                        (myth_block){.src = src, .first = n, .last = to, .symbol = piece->symbol, .is_context = true};
                 n_out++;
             }
         }

@@ -49,8 +49,9 @@ typedef struct {
     /* Most bytes of the source's removed lines to show after the block; 0 = none. When there are more, every place
      * where lines were removed gets the same share, so that a long one does not hide a short one. */
     uint32_t removed_most;
-    int32_t skip;  /* the prompt and the answer call line n of the file n - skip */
-    bool is_again; /* another part of the inspection has these lines as its subject; here they are only repeated */
+    int32_t skip;    /* the prompt and the answer call line n of the file n - skip */
+    bool is_again;   /* another part of the inspection has these lines as its subject; here they are only repeated */
+    bool is_context; /* findings about these lines are not asked for */
 } myth_block;
 
 /* What the prompt calls line n of the block's file. */

@@ -91,6 +91,12 @@ myth_status myth_marks_add(myth_marks *m, myth_report *r, const myth_source *src
     return MYTH_OK;
 }
 
+void myth_marks_unseen(myth_marks *m, const myth_source *src, const myth_finding *f)
+{
+    for (uint32_t k = 0; k < m->n_suppression; k++)
+        m->suppression[k].has_unseen |= myth_suppresses(&m->suppression[k], src, f);
+}
+
 void myth_marks_fill(myth_marks *m, myth_report *r)
 {
     if (r->n_finding > m->cap) { /* each finding has a mark, or the caller's count was wrong */

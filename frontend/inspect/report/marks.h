@@ -34,6 +34,9 @@ myth_status myth_marks_reserve(myth_marks *m, myth_report *r, myth_mem *mem, uin
                                myth_error *err);
 /* Adds a file of a round. MYTH_EFULL past the reserve, MYTH_ENOMEM: the file must then not be shown. */
 myth_status myth_marks_add(myth_marks *m, myth_report *r, const myth_source *src, myth_error *err);
+/* Notes a finding that is there and not in the report, because it was not asked for: a comment that would excuse it is
+ * not idle. */
+void myth_marks_unseen(myth_marks *m, const myth_source *src, const myth_finding *f);
 /* Fills the marks of the report's findings. */
 void myth_marks_fill(myth_marks *m, myth_report *r);
 void myth_marks_close(myth_marks *m); /* takes a zeroed one */

@@ -56,6 +56,13 @@ bool myth_report_reaches(const myth_report *r, myth_severity level)
     return false;
 }
 
+/* Whether findings of a rule that the comment names could not be in the report. [*] is about what is looked for. */
+static bool is_kept_out(const myth_report *r, const myth_suppression *s)
+{
+    return myth_suppression_names(s, r->kept_out.by_choice | r->kept_out.by_finder) ||
+           (r->kept_out.by_choice && myth_suppression_is_all(s));
+}
+
 /* Whether the line of src was shown to the model as code to inspect, as far as the report knows. */
 static bool was_inspected(const myth_report *r, const myth_source *src, uint32_t line)
 {
@@ -63,16 +70,16 @@ static bool was_inspected(const myth_report *r, const myth_source *src, uint32_t
         if (r->file[i].src == src && !r->file[i].is_subject)
             return false;
     for (uint32_t i = 0; i < r->n_block; i++)
-        if (r->block[i].src == src && line >= r->block[i].first && line <= r->block[i].last)
+        if (r->block[i].src == src && !r->block[i].is_context && line >= r->block[i].first && line <= r->block[i].last)
             return true;
     return !r->n_file;
 }
 
 bool myth_report_is_idle(const myth_report *r, const myth_suppression *s)
 {
-    if (s->n_used || !was_inspected(r, s->src, s->line))
+    if (s->n_used || s->has_unseen || !was_inspected(r, s->src, s->line))
         return false;
-    return s->wrong || (r->complete && was_inspected(r, s->src, s->target ? s->target : s->line));
+    return s->wrong || (r->complete && !is_kept_out(r, s) && was_inspected(r, s->src, s->target ? s->target : s->line));
 }
 
 const char *myth_report_only_file(const myth_report *r)

@@ -142,6 +142,7 @@ typedef struct {
     const myth_mark *mark;                     /* [n_finding]; NULL = none were made */
     const myth_suppression *suppression;
     uint32_t n_suppression;
+    myth_rules_kept_out kept_out;
     bool has_baseline;
     const myth_patch *patch; /* [n_finding]; NULL = none were made */
     const char *since;       /* revision of --since: findings about unchanged lines were dropped; NULL = none */
@@ -176,7 +177,7 @@ bool myth_report_is_active(const myth_report *r, uint32_t i);
 uint32_t myth_report_n_suppressed(const myth_report *r);
 uint32_t myth_report_n_known(const myth_report *r); /* in the baseline and not suppressed */
 /* Whether an ignore comment has no effect and the report may say so: it is malformed, or its line was fully inspected
- * and has no such finding. */
+ * for what it names and has no such finding, not even one that was not asked for. */
 bool myth_report_is_idle(const myth_report *r, const myth_suppression *s);
 /* What the rule that found the place of finding i knows about it; empty for a finding that an answer has. */
 myth_str myth_report_facts(const myth_report *r, uint32_t i);

@@ -136,13 +136,26 @@ uint32_t myth_suppressions_find(myth_suppression *out, uint32_t cap, const myth_
     return n;
 }
 
-bool myth_suppresses(const myth_suppression *s, const myth_source *src, const myth_finding *f)
+bool myth_suppression_names(const myth_suppression *s, uint64_t rules)
 {
     myth_str rest = s->rules, rule;
-    if (s->src != src || s->wrong || !s->target || s->target < f->first || s->target > f->last)
-        return false;
-    while (next_rule(&rule, &rest))
-        if (is_star(rule) || myth_rule_find(rule.text, rule.len) == f->rule)
+    while (!s->wrong && next_rule(&rule, &rest))
+        if (!is_star(rule) && rules >> myth_rule_find(rule.text, rule.len) & 1)
             return true;
     return false;
+}
+
+bool myth_suppression_is_all(const myth_suppression *s)
+{
+    myth_str rest = s->rules, rule;
+    while (!s->wrong && next_rule(&rule, &rest))
+        if (is_star(rule))
+            return true;
+    return false;
+}
+
+bool myth_suppresses(const myth_suppression *s, const myth_source *src, const myth_finding *f)
+{
+    return s->src == src && s->target && s->target >= f->first && s->target <= f->last &&
+           (myth_suppression_is_all(s) || myth_suppression_names(s, (uint64_t)1 << f->rule));
 }

@@ -27,12 +27,16 @@ typedef struct {
     myth_str rules, reason; /* as written */
     const char *wrong;      /* what is wrong with it; NULL = nothing */
     uint32_t n_used;        /* findings that it excuses */
+    bool has_unseen;        /* it would excuse one that was found, but not asked for */
 } myth_suppression;
 
 /* Finds the ignore comments of src in order; writes at most cap and returns how many there are. */
 uint32_t myth_suppressions_find(myth_suppression *out, uint32_t cap, const myth_source *src);
 /* Whether s excuses a finding of src. */
 bool myth_suppresses(const myth_suppression *s, const myth_source *src, const myth_finding *f);
+/* Whether s has the id of one of the rules that have a bit in `rules`, by their index; whether it has a star. */
+bool myth_suppression_names(const myth_suppression *s, uint64_t rules);
+bool myth_suppression_is_all(const myth_suppression *s);
 
 #ifdef __cplusplus
 }

@@ -23,6 +23,7 @@ const myth_rule myth_rules[] = {
 #undef INFO
 
 _Static_assert(sizeof(myth_rules) / sizeof(myth_rules[0]) == MYTH_RULE_N, "the rows are counted as they are listed");
+_Static_assert(MYTH_RULE_N <= 64, "sets of rules have a bit for each");
 
 uint32_t myth_rule_count(void) { return MYTH_RULE_N; }
 

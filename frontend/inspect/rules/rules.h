@@ -32,6 +32,12 @@ typedef struct {
     const char *help; /* what mends it, for a reader of the report */
 } myth_rule;
 
+/* Rules that no finding of a run can have, a bit for each by its index. */
+typedef struct {
+    uint64_t by_choice; /* they were not asked for */
+    uint64_t by_finder; /* nobody looks for them, whatever is asked for */
+} myth_rules_kept_out;
+
 enum {
 #define RULE(id, cwe, severity, title, help) +1
 #define CHANGE_RULE(id, cwe, severity, title, help)

@@ -232,6 +232,41 @@ static void rules_of_candidates_have_ids(void **state)
     json_decref(all);
 }
 
+/* A comment that answers a finding which was not asked for is not said to answer none: one that only --all-lines
+ * reports, of a rule that was left out, or below a raised --confidence. */
+static void comments_about_what_was_not_asked_for_are_kept(void **state)
+{
+    static const char *const given[] = {"--rules resource-leak", "--skip-rules sql-injection", "--confidence 1", ""};
+    static const char idle[] = "answers no finding";
+    (void)state;
+    if (!has_rules())
+        check_skip("no rules in this build");
+    cli_shell(&r, "mkdir -p $D/kept && cd $D/kept && git init -q && git config user.name n && git config user.email "
+                  "n@example.com && printf 'def f(request, db):\n    return db.execute(\"SELECT 1 WHERE id = %%s\" %% "
+                  "request.args[\"id\"]).fetchone()\n' >a.py && git add a.py && git commit -qm one && "
+                  "sed -i '1a\\    # mythos:ignore[sql-injection] reviewed' a.py && cat a.py");
+    assert_non_null(strstr(r.out, "reviewed\n    return"));
+    cli_expect(&r, "inspect-diff -C $D/kept", 0);
+    if (strstr(r.out, idle) || !strstr(r.out, "0 findings") || !strstr(r.out, "about other lines"))
+        fail_msg("of a change: %s", r.out);
+    cli_expect(&r, "inspect $D/kept/a.py", 0);
+    assert_non_null(strstr(r.out, "1 suppressed"));
+    char line[256];
+    for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++) {
+        snprintf(line, sizeof(line), "inspect $D/kept/a.py %s", given[i]);
+        cli_expect(&r, line, 0);
+        if (strstr(r.out, idle))
+            fail_msg("%s: %s", given[i], r.out);
+    }
+    cli_shell(&r, "sed -i 's/ % request.args.*/)/' $D/kept/a.py");
+    for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++) {
+        snprintf(line, sizeof(line), "inspect $D/kept/a.py %s", given[i]);
+        cli_expect(&r, line, 0);
+        if (!strstr(r.out, idle) != (strstr(given[i], "rules") != NULL))
+            fail_msg("%s, without a finding: %s", given[i], r.out);
+    }
+}
+
 /* Of a change, places in the lines that it touched are findings, and those that it brought some lines away, by taking
  * out a check or putting in a release; --all-lines gives those of its functions that were there before. */
 static void of_a_change_its_lines_count(void **state)
@@ -710,6 +745,7 @@ int main(void)
         cmocka_unit_test(a_dry_run_says_what_judging_costs),
         cmocka_unit_test(without_a_model_rules_find),
         cmocka_unit_test(what_a_change_exposes_is_said),
+        cmocka_unit_test(comments_about_what_was_not_asked_for_are_kept),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

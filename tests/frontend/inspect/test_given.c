@@ -99,12 +99,15 @@ static void given_findings_come_first(void **state)
         assert_true(both.complete);
         assert_int_equal(both.first.severity, MYTH_SEVERITY_LOW);
         assert_int_equal(both.first.status, MYTH_LIKELY);
-        /* One that does not pass changes nothing. */
+        /* One that does not pass changes nothing, whatever it does not pass for. */
         g.passes = false;
-        both = run(seed, &g, false);
-        assert_int_equal(both.n, alone.n);
-        assert_int_equal(both.n_given, 0);
-        assert_true(both.complete);
+        for (int k = 0; k < 2; k++) {
+            g.is_refused = k;
+            both = run(seed, &g, false);
+            assert_int_equal(both.n, alone.n);
+            assert_int_equal(both.n_given, 0);
+            assert_true(both.complete);
+        }
         /* One that is not in the file is no finding, and the report says that it is not whole. */
         g.passes = true;
         g.evidence = (myth_str){"nothing of the kind", 19};
@@ -171,6 +174,48 @@ static void texts_are_written_out(void **state)
     assert_true(n_done[0] > 0 && n_done[1] > 0);
 }
 
+static bool wants_none(void *user, const myth_source *src, const myth_finding *f, const myth_citation *c)
+{
+    (void)user, (void)src, (void)f, (void)c;
+    return false;
+}
+
+/* A comment about a finding of an answer that nobody asked for is not idle. */
+static void unwanted_findings_have_their_comments(void **state)
+{
+    static const char code[] = "int f(char *s) // mythos:ignore[*] a\n{ // mythos:ignore[*] b\n"
+                               "\treturn 10 / strlen(s); // mythos:ignore[*] c\n} // mythos:ignore[*] d\n";
+    (void)state;
+    uint64_t rng = check_seed();
+    uint32_t n_done = 0;
+    for (uint32_t i = 0; check_goes_on(i, check_sample(30), n_done > 0); i++) {
+        myth_material *m;
+        myth_inspection *in;
+        const myth_inspect_opts o = {
+            .style = MYTH_PROMPT_COMPACT,
+            .max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS,
+            .max_new_tokens = n_most,
+            .n_ctx = 2048,
+            .sample = {.temp = 20.0f, .seed = check_rand(&rng)},
+            .wants = wants_none,
+        };
+        assert_ok(myth_material_whole(&m, r.mem, "a.c", (const unsigned char *)code, sizeof(code) - 1, &rig_err));
+        assert_ok(myth_inspect_open(&in, &r.model, m, &o, &rig_err));
+        assert_ok(myth_inspect_run(in, r.engine, &rig_err));
+        const myth_report *report = myth_inspect_report(in);
+        uint32_t n_unseen = 0;
+        for (uint32_t k = 0; k < report->n_suppression; k++)
+            n_unseen += report->suppression[k].has_unseen;
+        assert_int_equal(report->n_suppression, 4);
+        assert_int_equal(report->n_finding, 0);
+        assert_true((n_unseen > 0) == (report->n_unwanted > 0));
+        n_done += n_unseen > 0;
+        myth_inspect_close(in);
+        myth_material_close(m);
+    }
+    assert_true(n_done > 0);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -196,6 +241,7 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(given_findings_come_first),
-                                       cmocka_unit_test(texts_are_written_out)};
+                                       cmocka_unit_test(texts_are_written_out),
+                                       cmocka_unit_test(unwanted_findings_have_their_comments)};
     return cmocka_run_group_tests(tests, begin, end);
 }

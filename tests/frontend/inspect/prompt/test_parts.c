@@ -175,6 +175,7 @@ static void check(const myth_material *m, const myth_parts *p, const myth_parts_
             assert_int_equal(cost(&unused, &r->block, &c, NULL), MYTH_OK);
             assert_int_equal(c, r->cost);
             sum += c;
+            assert_true(r->block.is_context == !piece->is_subject);
             assert_true(r->block.first >= piece->first && r->block.last <= piece->last &&
                         r->block.src == myth_material_of(m, piece->source));
             if (piece->is_subject) { /* subjects keep the material's order over all parts */

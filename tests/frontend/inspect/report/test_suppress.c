@@ -138,6 +138,45 @@ static void test_json(void **unused)
     bed_close(&b);
 }
 
+/* A comment is not idle when what it answers was not asked for, or was not looked for. */
+static void test_idle(void **unused)
+{
+    static const char one[] = "free(p); // mythos:ignore[double-free] one\n"
+                              "free(q); // mythos:ignore[*] two\n"
+                              "free(r); // mythos:ignore[other, double-free] three\n";
+    const uint64_t freed = (uint64_t)1 << myth_rule_find("double-free", 11), other = (uint64_t)1 << MYTH_RULE_OTHER;
+    const struct {
+        myth_rules_kept_out out;
+        bool idle[3];
+    } row[] = {
+        {{0, 0}, {true, true, true}},       {{freed, 0}, {false, false, false}}, {{other, 0}, {true, false, false}},
+        {{0, freed}, {false, true, false}}, {{0, other}, {true, true, false}},
+    };
+    (void)unused;
+    bed_open(&b, "a.c", one, sizeof(one) - 1);
+    bed_mark(&b, true, NULL);
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+        for (int k = 0; k < 3; k++) {
+            b.report.kept_out = row[i].out;
+            if (myth_report_is_idle(&b.report, &b.marks.suppression[k]) != row[i].idle[k])
+                fail_msg("row %zu, comment %d: idle is not %d", i, k, row[i].idle[k]);
+        }
+    b.report.kept_out = row[0].out;
+    const myth_finding unseen = {.first = 1, .last = 1, .rule = myth_rule_find("double-free", 11)};
+    myth_marks_unseen(&b.marks, &b.src, &unseen);
+    assert_false(myth_report_is_idle(&b.report, &b.marks.suppression[0]));
+    assert_true(myth_report_is_idle(&b.report, &b.marks.suppression[1]));
+    b.report.block = &b.block;
+    b.report.n_block = 1;
+    const myth_report_file file = {.src = &b.src, .is_subject = true};
+    b.report.file = &file;
+    b.report.n_file = 1;
+    assert_true(myth_report_is_idle(&b.report, &b.marks.suppression[1]));
+    b.block.is_context = true; /* of lines that only help to judge others nothing is asked */
+    assert_false(myth_report_is_idle(&b.report, &b.marks.suppression[1]));
+    bed_close(&b);
+}
+
 /* The time for a file that has only such comments grows in step with its length. */
 static void test_many(void **unused)
 {
@@ -156,10 +195,8 @@ static void test_many(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places),
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_json),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_places), cmocka_unit_test(test_text), cmocka_unit_test(test_json),
+        cmocka_unit_test(test_idle),   cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
