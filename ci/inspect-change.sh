@@ -1,7 +1,7 @@
 #!/bin/sh
 # inspect-change.sh BASE [HEAD] - inspects what HEAD changes since it left BASE, in the git checkout of the current
-# folder. Writes REPORTS/findings.sarif, findings.json and findings.txt, prints annotations where the service reads
-# them. The variables are in README.md. The exit code is the inspector's.
+# folder. Writes REPORTS/findings.sarif, findings.json, findings.codequality.json and findings.txt, prints annotations
+# where the service reads them. The variables are in README.md. The exit code is the inspector's.
 set -eu
 if [ $# -lt 1 ] || [ $# -gt 2 ]; then
     echo "usage: inspect-change.sh BASE [HEAD]" >&2
@@ -32,7 +32,8 @@ form=text
 code=0
 "$mythos" inspect-diff --fail-level "${MYTHOS_FAIL_LEVEL:-high}" --format "$form" \
     --output sarif="$reports/findings.sarif" --output json="$reports/findings.json" \
-    --output text="$reports/findings.txt" "$base...$head" || code=$?
+    --output codequality="$reports/findings.codequality.json" --output text="$reports/findings.txt" \
+    "$base...$head" || code=$?
 if [ "$code" -eq 3 ] && [ "${MYTHOS_ALLOW_INCOMPLETE:-0}" = 1 ]; then
     echo "inspect-change.sh: not everything was inspected; $reports/findings.txt names it" >&2
     code=0

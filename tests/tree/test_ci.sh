@@ -60,6 +60,7 @@ GITHUB_ACTIONS=true sh "$source/ci/inspect-change.sh" "$base" >"$dir/out" 2>"$di
 grep -q '^::error .*file=greet.c,line=5' "$dir/out" || fail "no annotation: $(cat "$dir/out")"
 grep -q '"ruleId":"format-string"' mythos-reports/findings.sarif || fail "not in the SARIF report"
 grep -q '"rule":"format-string"' mythos-reports/findings.json || fail "not in the JSON report"
+grep -q '"check_name":"format-string"' mythos-reports/findings.codequality.json || fail "not in the report for GitLab"
 grep -q 'greet.c:5' mythos-reports/findings.txt || fail "not in the text report"
 
 code=0

@@ -52,6 +52,7 @@ named() # what, word, files of its own as a pattern, the places
 named language lua '\.scm$' retrieval/parse/grammars.lock retrieval/scan/languages.def
 named language crystal '\.scm$' retrieval/scan/languages.def
 named form rdjsonl '/render_rdjsonl\.c$' frontend/inspect/report/outputs.h
+named form codequality '/render_codequality\.c$' frontend/inspect/report/outputs.h
 named form checkstyle '/render_checkstyle\.c$' frontend/inspect/report/outputs.h
 named rule double-free '^$' frontend/inspect/rules/rules.def
 named command perplexity '/cmd_perplexity\.c$' frontend/commands.def

@@ -17,14 +17,15 @@ extern "C" {
 
 /* One row for each form: its enumerator, its name for --format and the run log, and whether it shows the summary of a
  * change (report.h). The function myth_render_<name> is in render_<name>.c. A new form is a row here and that file. */
-#define MYTH_FORM_ROWS(FIRST, FORM) \
-    FIRST(TEXT, text, true)         \
-    FORM(JSON, json, true)          \
-    FORM(JSONL, jsonl, true)        \
-    FORM(SARIF, sarif, true)        \
-    FORM(GITHUB, github, true)      \
-    FORM(RDJSONL, rdjsonl, false)   \
-    FORM(CHECKSTYLE, checkstyle, false) FORM(HTML, html, true)
+#define MYTH_FORM_ROWS(FIRST, FORM)     \
+    FIRST(TEXT, text, true)             \
+    FORM(JSON, json, true)              \
+    FORM(JSONL, jsonl, true)            \
+    FORM(SARIF, sarif, true)            \
+    FORM(GITHUB, github, true)          \
+    FORM(RDJSONL, rdjsonl, false)       \
+    FORM(CHECKSTYLE, checkstyle, false) \
+    FORM(CODEQUALITY, codequality, false) FORM(HTML, html, true)
 
 typedef enum {
 #define FORM(ID, name, has_summary) MYTH_FORM_##ID,

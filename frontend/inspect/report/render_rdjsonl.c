@@ -7,17 +7,6 @@
 
 #include <string.h>
 
-static void put_part(void *user, const char *text, size_t len, bool is_placeholder)
-{
-    const char *shown;
-    size_t n;
-    (void)is_placeholder;
-    for (size_t i = 0; i < len;) {
-        i += myth_show_one(&shown, &n, text + i, len - i);
-        myth_jout_text_part(user, shown, n);
-    }
-}
-
 static void line_object(myth_json_out *j, const char *key, uint32_t line)
 {
     myth_jout_key(j, key);
@@ -67,21 +56,21 @@ static void diagnostic(FILE *f, const myth_report *r, uint32_t i)
     myth_jout_object(&j);
     myth_jout_key(&j, "message");
     myth_jout_text_begin(&j);
-    myth_show_issue(r, i, put_part, &j);
+    myth_show_issue(r, i, myth_show_in_json, &j);
     if (w->why.len) {
         myth_jout_text_part(&j, "\n", 1);
-        myth_show_text(r, w->why, put_part, &j);
+        myth_show_text(r, w->why, myth_show_in_json, &j);
     }
     if (w->fix.len) {
         myth_jout_text_part(&j, "\nFix: ", 6);
-        myth_show_text(r, w->fix, put_part, &j);
+        myth_show_text(r, w->fix, myth_show_in_json, &j);
     }
     myth_jout_text_end(&j);
     myth_jout_key(&j, "location");
     myth_jout_object(&j);
     myth_jout_key(&j, "path");
     myth_jout_text_begin(&j);
-    myth_show_file(myth_show_path(r, i), put_part, &j);
+    myth_show_file(myth_show_path(r, i), myth_show_in_json, &j);
     myth_jout_text_end(&j);
     myth_jout_key(&j, "range");
     myth_jout_object(&j);
@@ -105,17 +94,17 @@ static void incomplete(FILE *f, const myth_report *r, const myth_missed *m)
     myth_jout_object(&j);
     myth_jout_key(&j, "message");
     myth_jout_text_begin(&j);
-    put_part(&j, head, strlen(head), false);
-    myth_show_cstr(r, m ? m->why : myth_report_incomplete(r), put_part, &j);
+    myth_jout_text_part(&j, head, strlen(head));
+    myth_show_cstr(r, m ? m->why : myth_report_incomplete(r), myth_show_in_json, &j);
     myth_jout_text_end(&j);
     myth_jout_key(&j, "location");
     myth_jout_object(&j);
     myth_jout_key(&j, "path");
     myth_jout_text_begin(&j);
     if (m)
-        myth_show_file(m->path, put_part, &j);
+        myth_show_file(m->path, myth_show_in_json, &j);
     else
-        myth_show_title(r, put_part, &j);
+        myth_show_title(r, myth_show_in_json, &j);
     myth_jout_text_end(&j);
     if (m && m->first) {
         myth_jout_key(&j, "range");

@@ -25,6 +25,17 @@ void myth_show_title(const myth_report *r, myth_put put, void *user)
     myth_show_cstr(r, r->path, put, user);
 }
 
+void myth_show_in_json(void *user, const char *text, size_t len, bool is_placeholder)
+{
+    const char *shown;
+    size_t n;
+    (void)is_placeholder;
+    for (size_t i = 0; i < len;) {
+        i += myth_show_one(&shown, &n, text + i, len - i);
+        myth_jout_text_part(user, shown, n);
+    }
+}
+
 void myth_show_patch(const myth_report *r, uint32_t i, myth_put put, void *user)
 {
     const myth_patch *p = &r->patch[i];

@@ -21,6 +21,8 @@ void myth_show_cstr(const myth_report *r, const char *text, myth_put put, void *
 void myth_show_file(const char *path, myth_put put, void *user);
 /* The title of the inspection (r->path): a file's path unredacted, other words with their secrets hidden. */
 void myth_show_title(const myth_report *r, myth_put put, void *user);
+/* Writes a part of a text into the JSON string that is open, as myth_show_one shows it; user is the myth_json_out. */
+void myth_show_in_json(void *user, const char *text, size_t len, bool is_placeholder);
 /* The diff of finding i's patch: the paths in its header unredacted, the rest with its secrets hidden. */
 void myth_show_patch(const myth_report *r, uint32_t i, myth_put put, void *user);
 /* Line n (from 1) of a source, without its newline. Of a line longer than MYTH_SHOW_LINE bytes only the piece around

@@ -183,6 +183,24 @@ static bool checkstyle_says(const char *text, const way *w)
                    : !strstr(text, "not-inspected") && !strstr(text, "incomplete");
 }
 
+static bool codequality_says(const char *text, const way *w)
+{
+    json_t *all = json_loads(text, 0, NULL), *e;
+    bool is_said = false, is_incomplete = false;
+    size_t i;
+    json_array_foreach(all, i, e)
+    {
+        const char *check = json_string_value(json_object_get(e, "check_name"));
+        const char *path = json_string_value(json_object_get(json_object_get(e, "location"), "path"));
+        const char *says = json_string_value(json_object_get(e, "description"));
+        is_said |= !strcmp(check, "not-inspected") && w->path && strstr(path, w->path) && strstr(says, w->why);
+        is_incomplete |= !strcmp(check, "incomplete");
+    }
+    const bool is_array = json_is_array(all);
+    json_decref(all);
+    return is_array && is_said == (w->path != NULL) && is_incomplete == (w->path != NULL);
+}
+
 static bool html_says(const char *text, const way *w)
 {
     return w->path ? has_line(text, "<li>", w->path, w->why) && strstr(text, "<p>Not inspected:</p>") &&
@@ -194,10 +212,15 @@ static const struct {
     const char *name;
     bool (*says)(const char *text, const way *w);
 } forms[MYTH_FORM_N] = {
-    [MYTH_FORM_TEXT] = {"text", text_says},       [MYTH_FORM_JSON] = {"json", json_says},
-    [MYTH_FORM_JSONL] = {"jsonl", jsonl_says},    [MYTH_FORM_SARIF] = {"sarif", sarif_says},
-    [MYTH_FORM_GITHUB] = {"github", github_says}, [MYTH_FORM_RDJSONL] = {"rdjsonl", rdjsonl_says},
-    [MYTH_FORM_HTML] = {"html", html_says},       [MYTH_FORM_CHECKSTYLE] = {"checkstyle", checkstyle_says},
+    [MYTH_FORM_TEXT] = {"text", text_says},
+    [MYTH_FORM_JSON] = {"json", json_says},
+    [MYTH_FORM_JSONL] = {"jsonl", jsonl_says},
+    [MYTH_FORM_SARIF] = {"sarif", sarif_says},
+    [MYTH_FORM_GITHUB] = {"github", github_says},
+    [MYTH_FORM_RDJSONL] = {"rdjsonl", rdjsonl_says},
+    [MYTH_FORM_HTML] = {"html", html_says},
+    [MYTH_FORM_CHECKSTYLE] = {"checkstyle", checkstyle_says},
+    [MYTH_FORM_CODEQUALITY] = {"codequality", codequality_says},
 };
 
 /* ---- the table ---- */

@@ -333,6 +333,7 @@ static bool check_reports(const char *path, const char *text, size_t n, const la
     each_line(MYTH_FORM_GITHUB, check_line_github);
     each_line(MYTH_FORM_TEXT, check_line_text);
     each_line(MYTH_FORM_CHECKSTYLE, check_line_checkstyle);
+    json_decref(parse(out[MYTH_FORM_CODEQUALITY], n_out[MYTH_FORM_CODEQUALITY], "codequality"));
     for (int f = 0; f < MYTH_FORM_N; f++)
         check_visible(f);
     check_html();

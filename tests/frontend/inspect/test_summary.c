@@ -259,14 +259,14 @@ static void forms(void **state)
                  DIFF "--summary -m random:gemma3-tiny:q8_0:%d -n 700 --temp 1.2 -q --format json "
                       "--output text=$D/out.text --output html=$D/out.html --output sarif=$D/out.sarif "
                       "--output github=$D/out.github --output jsonl=$D/out.jsonl --output rdjsonl=$D/out.rdjsonl "
-                      "--output checkstyle=$D/out.checkstyle",
+                      "--output checkstyle=$D/out.checkstyle --output codequality=$D/out.codequality",
                  seed);
         j = json_of(line);
         s = json_is_true(json_object_get(j, "complete")) ? json_object_get(j, "change_summary") : NULL;
     }
     snprintf(line, sizeof(line),
              DIFF "-m random:gemma3-tiny:q8_0:%d -n 700 --temp 1.2 -q --output rdjsonl=$D/a.rdjsonl "
-                  "--output checkstyle=$D/a.checkstyle",
+                  "--output checkstyle=$D/a.checkstyle --output codequality=$D/a.codequality",
              seed);
     cli_shell(&r, line);
     assert_int_equal(r.code, 0);
@@ -299,7 +299,8 @@ static void forms(void **state)
     own = parsed("jsonl");
     assert_true(json_equal(json_object_get(json_object_get(own, "summary"), "change_summary"), s));
     json_decref(own);
-    cli_shell(&r, "cmp $D/a.rdjsonl $D/out.rdjsonl && cmp $D/a.checkstyle $D/out.checkstyle");
+    cli_shell(&r, "cmp $D/a.rdjsonl $D/out.rdjsonl && cmp $D/a.checkstyle $D/out.checkstyle && "
+                  "cmp $D/a.codequality $D/out.codequality");
     assert_int_equal(r.code, 0);
     json_decref(j);
 }
@@ -315,13 +316,13 @@ static void small_model_says_why(void **state)
                "--summary -m $OLDPWD/models/mythos-inspect.gguf --cache --format json -q --output text=$D/out.text "
                "--output html=$D/out.html --output sarif=$D/out.sarif --output github=$D/out.github "
                "--output jsonl=$D/out.jsonl --output rdjsonl=$D/out.rdjsonl "
-               "--output checkstyle=$D/out.checkstyle"),
+               "--output checkstyle=$D/out.checkstyle --output codequality=$D/out.codequality"),
            *s = json_object_get(j, "change_summary");
     assert_int_equal(r.code, 3);
     assert_true(json_is_false(json_object_get(j, "complete")) && json_is_false(json_object_get(s, "answered")));
     assert_int_equal(json_array_size(json_object_get(s, "sentences")), 0);
     assert_int_equal(strncmp(json_string_value(json_object_get(s, "why_none")), why, sizeof(why) - 1), 0);
-    static const char *const form[] = {"text", "html", "sarif", "github", "jsonl", "checkstyle"};
+    static const char *const form[] = {"text", "html", "sarif", "github", "jsonl", "checkstyle", "codequality"};
     for (size_t i = 0; i < sizeof(form) / sizeof(form[0]); i++) {
         read_out(form[i]);
         if (!strstr(r.out, why))

@@ -270,6 +270,49 @@ static void test_checkstyle_groups(void **unused)
     many_close(&w);
 }
 
+/* Each entry has a fingerprint of its own, the same in every report: a finding that of the other forms. */
+static void test_codequality_entries(void **unused)
+{
+    const myth_missed missed[] = {{"src/b.c", 5, 7, "an answer was cut off"},
+                                  {"src/b.c", 9, 9, "an answer was cut off"},
+                                  {"gone.c", 0, 0, "it is not there"}};
+    char first[BED_FINDINGS][64];
+    (void)unused;
+    for (int again = 0; again < 2; again++) {
+        many_open(&w, NULL);
+        w.report.complete = false;
+        w.report.missed = missed;
+        w.report.n_missed = 3;
+        char *text = many_render(&w, MYTH_FORM_CODEQUALITY);
+        json_t *all = json_loads(text, 0, NULL), *e;
+        size_t i, k;
+        assert_int_equal(json_array_size(all), 4 + N_FINDING - 1); /* one finding is suppressed */
+        json_array_foreach(all, i, e)
+        {
+            const char *own = json_string_value(json_object_get(e, "fingerprint"));
+            for (k = 0; k < i; k++)
+                assert_string_not_equal(own, first[k]);
+            if (again)
+                assert_string_equal(own, first[i]);
+            snprintf(first[i], sizeof(first[i]), "%s", own);
+        }
+        static const char *const want[] = {
+            "\"description\":\"The inspection is incomplete: not all that was asked for was inspected\","
+            "\"check_name\":\"incomplete\"",
+            "\"severity\":\"major\",\"location\":{\"path\":\"diff HEAD\",\"lines\":{\"begin\":1,\"end\":1}}}",
+            "\"description\":\"Not inspected: an answer was cut off\",\"check_name\":\"not-inspected\"",
+            "\"severity\":\"major\",\"location\":{\"path\":\"src/b.c\",\"lines\":{\"begin\":5,\"end\":7}}}",
+            "\"location\":{\"path\":\"gone.c\",\"lines\":{\"begin\":1,\"end\":1}}}",
+        };
+        for (k = 0; k < sizeof(want) / sizeof(want[0]); k++)
+            if (!strstr(text, want[k]))
+                fail_msg("%s is not in:\n%s", want[k], text);
+        json_decref(all);
+        free(text);
+        many_close(&w);
+    }
+}
+
 /* All of a.c was inspected, so an entry that was not found again is removed. Entries of b.c, of which three lines were
  * inspected, and of files that were not inspected stay. */
 static void test_baseline(void **unused)
@@ -356,6 +399,7 @@ int main(void)
         cmocka_unit_test(test_sarif),
         cmocka_unit_test(test_lines_for_people_and_hosts),
         cmocka_unit_test(test_checkstyle_groups),
+        cmocka_unit_test(test_codequality_entries),
         cmocka_unit_test(test_baseline),
         cmocka_unit_test(test_secrets_of_all_files),
     };

@@ -374,6 +374,35 @@ static void check_json(void)
     free(text);
 }
 
+/* ---- Code Quality ---- */
+
+static void check_codequality(void)
+{
+    static const char *const severity[] = {"critical", "major", "minor", "info"};
+    size_t len;
+    char *text = bed_render(&b, MYTH_FORM_CODEQUALITY, &len);
+    assert_visible(text, len, "codequality");
+    json_t *all = parse(text, len, "codequality");
+    assert_all_visible(all, "codequality");
+    assert_int_equal(json_array_size(all), b.report.n_finding);
+    for (uint32_t i = 0; i < b.report.n_finding; i++) {
+        const myth_finding *f = &b.finding[i];
+        json_t *e = json_array_get(all, i);
+        char *want = message(f, "\nFix: ");
+        assert_string_equal(str_at(e, "description"), want);
+        free(want);
+        assert_string_equal(str_at(e, "check_name"), myth_rules[f->rule].id);
+        assert_string_equal(str_at(e, "severity"), severity[f->severity]);
+        assert_shows(str_at(e, "location.path"), b.path, strlen(b.path), "codequality path");
+        assert_int_equal(json_integer_value(at(e, "location.lines.begin")), f->first);
+        assert_int_equal(json_integer_value(at(e, "location.lines.end")), f->last);
+        assert_int_equal(strlen(str_at(e, "fingerprint")), MYTH_FINGERPRINT_LEN);
+        assert_string_equal(str_at(e, "fingerprint"), b.report.mark[i].fingerprint.text);
+    }
+    json_decref(all);
+    free(text);
+}
+
 /* ---- Checkstyle ---- */
 
 /* Reads ` name="value"` as an XML reader does, which makes blanks of raw white space; false = there is no attribute. */
@@ -518,6 +547,7 @@ static void test_any_bytes(void **unused)
         check_rdjsonl();
         check_sarif();
         check_json();
+        check_codequality();
         check_checkstyle();
         check_html();
         bed_close(&b);
@@ -581,7 +611,7 @@ static void test_long_lines(void **unused)
         assert_visible(text, len, "long");
         assert_true(len < (form == MYTH_FORM_SARIF ? 50000 : 30000)); /* its rules take more than 30,000 */
         assert_true(form == MYTH_FORM_GITHUB || form == MYTH_FORM_RDJSONL || form == MYTH_FORM_CHECKSTYLE ||
-                    strstr(text, "gets(buffer);"));
+                    form == MYTH_FORM_CODEQUALITY || strstr(text, "gets(buffer);"));
         assert_null(strstr(text, "\xef\xbf\xbd"));
         free(text);
     }
