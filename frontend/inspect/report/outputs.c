@@ -68,6 +68,10 @@ myth_status myth_outputs_check(const myth_opt_list *list, myth_error *err)
         if (!parse(&form, &path, list->item[i]))
             return myth_fail(err, MYTH_EARG, "--output: got '%s', expected FORM=PATH with a form of " MYTH_FORMS,
                              list->item[i]);
+        if (!strcmp(path, "-"))
+            return myth_fail(err, MYTH_EARG,
+                             "--output %s=-: standard output has the form of --format; give --format %s, or a file",
+                             forms[form].name, forms[form].name);
         for (int k = 0; k < i; k++)
             if (parse(&form, &other, list->item[k]) && !strcmp(path, other) && !myth_out_is_special(path))
                 return myth_fail(err, MYTH_EARG, "--output: %s is named twice; give each form a file of its own", path);

@@ -3,7 +3,8 @@
  *   --format text        --output sarif=report.sarif --output html=report.html
  *
  * Files    written under a temporary name, synced and renamed (outfile.h); a device or a pipe is written directly
- * Errors   MYTH_EARG: not FORM=PATH, an unknown form, or a path that is given twice; MYTH_ECREATE, MYTH_EIO
+ * Errors   MYTH_EARG: not FORM=PATH, an unknown form, a path that is given twice, or "-", which would mix two forms;
+ *          MYTH_ECREATE, MYTH_EIO
  * Threads  one */
 #ifndef MYTH_INSPECT_OUTPUTS_H
 #define MYTH_INSPECT_OUTPUTS_H
