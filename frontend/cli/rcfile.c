@@ -11,6 +11,7 @@
 #include <string.h>
 
 static char text[MYTH_RCFILE_BYTES + 1];
+static char joined[2 * MYTH_RCFILE_BYTES]; /* lists that are one value, a zero byte behind each */
 
 /* Writes the path of the configuration file; false: none is to be read. *is_wanted: it must exist. */
 static bool find_file(char path[PATH_MAX], const char *given, bool *is_wanted)
@@ -162,7 +163,7 @@ typedef struct {
     const myth_command *c, *section;
     const char *path;
     myth_rcfile_tokens tokens;
-    size_t n_key;
+    size_t n_key, n_joined;
     char where[160];
     struct {
         const myth_command *section;
@@ -187,6 +188,35 @@ static myth_status set_token(tree *f, char *name, const myth_rcfile_token *t, my
                    : myth_fail(err, MYTH_EFORMAT, "%s: %.60s has a zero byte", where, name);
 }
 
+/* Whether the value of a flag is a list with commas between its items: "ID,ID". */
+static bool has_commas(const myth_option *o) { return o->kind == MYTH_OPT_TEXT && o->value && strchr(o->value, ','); }
+
+/* Reads the list of a flag that takes its items as one value. An empty one sets nothing. */
+static myth_status read_joined(tree *f, char *name, uint32_t line, myth_error *err)
+{
+    char *const all = joined + f->n_joined;
+    myth_status st = MYTH_OK;
+    for (;;) {
+        myth_rcfile_token t;
+        MYTH_TRY(myth_rcfile_tokens_next(&f->tokens, &t, err));
+        if (t.kind == MYTH_RCFILE_LIST_END)
+            break;
+        if (t.kind != MYTH_RCFILE_VALUE || !t.text)
+            return set_token(f, name, &t, err); /* which says what is wrong */
+        const size_t n = strlen(t.text), at = f->n_joined;
+        if (n + 1 > sizeof(joined) - at)
+            return myth_fail(err, MYTH_ELIMIT, "%s: %.60s: a list that is too long", place(f, t.line), name);
+        if (joined + at > all)
+            joined[at - 1] = ',';
+        memcpy(joined + at, t.text, n + 1);
+        f->n_joined += n + 1;
+    }
+    if (joined + f->n_joined > all)
+        st = set(f->p, f->c, f->section, place(f, line), name, all, err);
+fail:
+    return st;
+}
+
 /* The value of a key: what is set, or the beginning of a command's object. */
 static myth_status read_value(tree *f, char *name, myth_error *err)
 {
@@ -209,6 +239,8 @@ static myth_status read_value(tree *f, char *name, myth_error *err)
     for (char *at = name; *at; at++)
         *at = *at == '_' ? '-' : *at;
     const myth_option *o = find_option(f->section, f->c, name);
+    if (o && has_commas(o))
+        return read_joined(f, name, t.line, err);
     if (o && o->kind != MYTH_OPT_LIST)
         return myth_fail(err, MYTH_EFORMAT, "%s: %.60s takes one value, not a list", place(f, t.line), name);
     for (;;) {

@@ -9,7 +9,7 @@
  *          [inspect-file]              the lines that follow are for this command only
  *          output = json=a.json        a flag that may be repeated has a line for each value
  * JSON     the same as an object, where the file begins with one: {"threads": 4, "cpu_moe": true, "inspect-file":
- *          {"output": ["json=a.json"]}}. No comments; a key is there once
+ *          {"output": ["json=a.json"]}}. No comments; a key is there once. A flag that takes ID,ID may have a list, too
  * YAML     the same as YAML, where the name of the file ends in .yaml or .yml, or its first line is a name with a colon
  *          or "---": names and values, commands with names below them, lists of values (rcfile_tokens.h)
  * Names    another spelling of a flag is one here (max-cache-tokens), and _ is - in all names
