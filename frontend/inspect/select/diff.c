@@ -527,6 +527,9 @@ myth_status myth_diff_parse(myth_diff *out, myth_mem *mem, const char *text, siz
         MYTH_TRY(read_line(r, err));
     }
     MYTH_TRY(close_file(r, err));
+    if (out->n_file == 0 && memchr(text, '\033', n))
+        st = myth_fail(err, MYTH_EFORMAT,
+                       "diff: these %zu bytes have the colours of a terminal; git diff --no-color leaves them out", n);
     if (out->n_file == 0)
         for (size_t i = 0; i < n && st == MYTH_OK; i++)
             if (text[i] != '\n' && text[i] != '\r' && text[i] != ' ' && text[i] != '\t')

@@ -170,6 +170,9 @@ static void refused(void **state)
 {
     (void)state;
     expect_refused("not a diff at all", "no unified diff");
+    expect_refused(
+        "\033[1mdiff --git a/x b/x\033[m\n\033[1m--- a/x\033[m\n\033[1m+++ b/x\033[m\n\033[36m@@ -1 +1 @@\033[m\n",
+        "git diff --no-color");
     expect_refused("diff --cc x.c\nindex 1,2..3\n--- a/x.c\n+++ b/x.c\n@@@ -1,1 -1,1 +1,1 @@@\n- a\n", "combined");
     expect_refused(HEAD "@@@ -1 -1 +1 @@@\n", "combined");
     expect_refused(HEAD "@@ -1,3 +1,3 @@\n a\n", "early");
