@@ -94,9 +94,10 @@ myth_status myth_judged_check(const myth_judged_flags *f, const myth_parsed *par
     for (int i = 0; i < 2 && f->find == MYTH_FIND_MODEL; i++)
         if (myth_args_find(parsed, name[i])->source == MYTH_FROM_FLAG)
             return myth_fail(err, MYTH_EARG, "--%s: %s", name[i],
-                             is_chosen ? "add --find candidates or both"
-                                       : "no judge is installed beside this program; name one with --judge-model and "
-                                         "add --find candidates");
+                             is_chosen || f->model
+                                 ? "add --find candidates or both"
+                                 : "no judge is installed beside this program; name one with --judge-model and "
+                                   "add --find candidates");
     return MYTH_OK;
 }
 

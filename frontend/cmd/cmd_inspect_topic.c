@@ -152,8 +152,28 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
     return myth_select_run_map(&j->run, io, model, err);
 }
 
+/* The first flag that is about findings and stands on the command line, of those that a user may have set for all runs;
+ * NULL = none. */
+static const char *flag_of_judging(const myth_inspect_flags *f, const myth_parsed *parsed)
+{
+    const struct {
+        const char *flag;
+        bool is_chosen;
+    } row[] = {
+        {"--find", f->judged.find == MYTH_FIND_CANDIDATES || f->judged.find == MYTH_FIND_BOTH},
+        {"--judge-model", true},
+        {"--confidence", true},
+        {"--explain", !f->judged.explain},
+        {"--fail-level", f->fail_level != MYTH_SEVERITY_HIGH},
+    };
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+        if (row[i].is_chosen && myth_args_find(parsed, row[i].flag + 2)->source == MYTH_FROM_FLAG)
+            return row[i].flag;
+    return NULL;
+}
+
 /* The first flag that is about findings, where an answer is asked for; NULL = none. */
-static const char *flag_of_findings(const topic_opts *o)
+static const char *flag_of_findings(const topic_opts *o, const myth_parsed *parsed)
 {
     const myth_inspect_flags *f = &o->inspect;
     for (int i = 0; i < MYTH_FORM_N; i++)
@@ -167,13 +187,13 @@ static const char *flag_of_findings(const topic_opts *o)
          : f->rules                              ? "--rules"
          : f->skip_rules                         ? "--skip-rules"
          : f->min_severity != MYTH_SEVERITY_INFO ? "--min-severity"
-                                                 : NULL;
+                                                 : flag_of_judging(f, parsed);
 }
 
 static int run_inspect_topic(myth_cli *cli, const void *opts)
 {
     topic_job j = {.o = opts};
-    const char *of_findings = j.o->findings ? NULL : flag_of_findings(j.o);
+    const char *of_findings = j.o->findings ? NULL : flag_of_findings(j.o, cli->parsed);
     if (of_findings)
         return myth_cli_failf(cli, MYTH_EARG,
                               "%s is about findings; add --findings, or leave it out: an answer has the "

@@ -558,8 +558,6 @@ static myth_status find_places(run *w, myth_inspect_opts *io, myth_error *err)
         .is_dry = w->o->dry_run,
         .as = w->o->as,
     };
-    if (io->style == MYTH_PROMPT_QUESTION)
-        return myth_fail(err, MYTH_EARG, "--find: a question is answered by the model alone; leave the flag out");
     if (!w->has_data && !w->o->dry_run) {
         *err = w->data_err;
         return MYTH_EFORMAT;
@@ -725,7 +723,7 @@ fail:
 int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *given, const myth_inspect_job *job)
 {
     myth_inspect_flags flags = *given, *o = &flags;
-    flags.judged.find = myth_judged_find(&given->judged, given->model.model || job->is_question);
+    flags.judged.find = job->is_question ? MYTH_FIND_MODEL : myth_judged_find(&given->judged, given->model.model);
     run w = {.cli = cli, .o = o, .job = job};
     myth_error err = {0};
     int code = MYTH_EXIT_CLEAN;
@@ -753,6 +751,8 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *given, const m
     myth_cli_sample_params(&io.sample, &o->sample);
     cli->runlog = w.log = o->dry_run ? NULL : myth_runlog_begin(&o->log, cli);
     myth_runlog_chosen(w.log, "find", myth_find_name((myth_find)o->judged.find));
+    if (job->is_question) /* which has no findings to fail for, and is refused with a level */
+        myth_runlog_chosen(w.log, "fail-level", "high");
     bool is_done = false;
     MYTH_TRY(prepare(&w, &io, &is_done, &code, &err));
     if (is_done)

@@ -179,6 +179,18 @@ static void add_value(words *w, const char *name, const json_t *v)
         w->has_failed = true;
 }
 
+/* Whether the option says how places are judged, of a run in which the model found. Such a setting of the environment
+ * had no effect, and would be refused as a flag. */
+static bool is_of_no_place(const char *name, const json_t *doc)
+{
+    static const char *const list[] = {"confidence", "judge-model", "explain"};
+    const char *find = myth_doc_text(json_object_get(doc, "chosen"), "find");
+    for (size_t i = 0; strcmp(find, "model") == 0 && i < sizeof(list) / sizeof(list[0]); i++)
+        if (strcmp(list[i], name) == 0)
+            return true;
+    return false;
+}
+
 /* Adds an option of the record as a flag, a list once for each item. Without a value it is omitted. */
 static void add_option(words *w, const json_t *o, const json_t *doc)
 {
@@ -188,7 +200,7 @@ static void add_option(words *w, const json_t *o, const json_t *doc)
     const json_t *spec = json_object_get(json_object_get(doc, "model"), "spec"),
                  *device = json_object_get(doc, "device"),
                  *chosen = json_object_get(json_object_get(doc, "chosen"), name);
-    if (json_is_false(json_object_get(o, "repeated")))
+    if (json_is_false(json_object_get(o, "repeated")) || is_of_no_place(name, doc))
         return;
     if (strcmp(name, "model") == 0 && spec) /* the model that the run found: the default may be another one now */
         v = spec;

@@ -503,6 +503,8 @@ static void without_a_model_rules_find(void **state)
     if (access("/usr/local/share/mythos/models", F_OK) != 0) { /* an installed mythos lends its judge */
         assert_int_equal(r.code, 2);
         assert_non_null(strstr(r.err, "--confidence: no judge is installed beside this program; name one with"));
+        cli_shell(&r, "$D/far/away/mythos inspect $D/auto.c --judge-model nothing");
+        assert_non_null(strstr(r.err, "--judge-model: add --find candidates or both"));
     }
     static const char *const named[] = {"$M inspect-file $D/auto.c --format json -n 8 --no-log " MODEL,
                                         "MYTHOS_MODEL=random:gemma3-tiny:q8_0 $M inspect-file $D/auto.c --format json "

@@ -162,6 +162,14 @@ static void kept_and_replayed(void **state)
     cli_shell(&r, "$M log replay last");
     if (r.code != 0)
         fail_msg("%s%s", r.out, r.err);
+    /* also where settings about findings stand in the environment, which do not concern a question */
+    cli_shell(&r, "export MYTHOS_FIND=both MYTHOS_FAIL_LEVEL=low MYTHOS_CONFIDENCE=0.9 MYTHOS_EXPLAIN=off; " ASK
+                  "--cache --format json");
+    assert_string_equal(r.out, first);
+    assert_int_equal(r.code, code);
+    cli_shell(&r, "$M log replay last");
+    if (r.code != 0)
+        fail_msg("%s%s", r.out, r.err);
 }
 
 /* Each form says the same: the sentences' quotes are in it. */
@@ -195,9 +203,10 @@ static void forms(void **state)
 /* What is about findings wants --findings, and with it the report is one of findings. */
 static void findings_on_request(void **state)
 {
-    static const char *const flags[] = {"--format sarif", "--format jsonl", "--output github=$D/x",
-                                        "--two-pass",     "--patch $D/x",   "--baseline $D/x",
-                                        "--since HEAD",   "--rules other",  "--min-severity high"};
+    static const char *const flags[] = {
+        "--format sarif",  "--format jsonl",   "--output github=$D/x", "--two-pass",          "--patch $D/x",
+        "--baseline $D/x", "--since HEAD",     "--rules other",        "--min-severity high", "--find both",
+        "--no-explain",    "--confidence 0.9", "--judge-model x",      "--fail-level low"};
     char line[512];
     (void)state;
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
@@ -206,6 +215,8 @@ static void findings_on_request(void **state)
         assert_int_equal(r.code, 2);
         assert_non_null(strstr(r.err, "add --findings"));
     }
+    cli_shell(&r, "$M ask 'which key opens the door' -C $D/r -n 20 -q --find model --fail-level high " TINY);
+    assert_true(r.code == 1 || r.code == 3); /* they say what holds anyway */
     json_t *j = json_of("$M ask 'which key opens the door' -C $D/r --findings -n 20 --format json -q " TINY);
     assert_true(json_is_array(json_object_get(j, "findings")) && !json_object_get(j, "sentences"));
     json_decref(j);
