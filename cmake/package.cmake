@@ -43,10 +43,11 @@ set(CPACK_DEBIAN_MYTHOS_PACKAGE_DEPENDS ${libgit2_package})
 set(CPACK_DEBIAN_MYTHOS_PACKAGE_RECOMMENDS "libvulkan1, git")
 set(CPACK_COMPONENT_MYTHOS_DESCRIPTION "inspects code with a local language model
  A hand-written engine runs Gemma models within a memory budget that is
- planned before anything is allocated. The inspector asks the model about a
- file, a symbol, a question or a change and prints findings whose citations
- hold by construction. The retriever indexes and searches code. A small
- demonstration model and an embedder are included.")
+ planned before anything is allocated. The inspector finds places in a file,
+ a change or around a symbol by rules and lets a model judge them, or asks a
+ model, and prints findings whose citations hold by construction. The
+ retriever indexes and searches code. Small models that judge, that inspect
+ as a demonstration, and that embed are included.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libmythos-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libc6-dev")

@@ -301,9 +301,9 @@ const myth_command myth_cmd_inspect_diff = {
         "with as much of the change as fits, and the report says how much that was. Whether a sentence is true is "
         "the model's opinion. The exit code is 1 when the model says that what it saw does not tell, 3 when the "
         "model, as the one that ships, writes no summary.\n"
-        "A changed file that cannot be shown (unreadable, too large, zero bytes in code, or not the version of "
-        "the diff) is "
-        "listed in every output format, and the exit code is 3. A diff with nothing to inspect is exit 0.",
+        "A changed file that cannot be shown (unreadable, too large, zero bytes in code, or not the version of the "
+        "diff) is listed in every output format, and the exit code is 3. A diff with nothing to inspect is exit "
+        "0. " MYTH_INSPECT_FINDS,
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(diff_opts),

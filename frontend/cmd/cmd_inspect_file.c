@@ -112,13 +112,12 @@ const myth_command myth_cmd_inspect_file = {
     .args = "PATH",
     .help = "inspect a source file and print findings",
     .detail =
-        "The tokens of the prompt are counted before anything is generated. A file that is too long for one prompt "
-        "(--max-prompt-tokens, and what the model can read) is cut into parts where definitions end, and each part "
-        "has a prompt of its own; with --no-split it is refused (exit 3) with the count, the limit and what to do. "
-        "The answer is generated under a grammar that allows only existing "
-        "files, lines and "
-        "quotes, and is checked again against the bytes of the file. An interrupt (SIGINT) ends the run with the "
-        "findings so far (exit 3); a second one ends it at once.",
+        "The tokens of a model's prompt are counted before anything is generated. A file that is too long for one "
+        "prompt (--max-prompt-tokens, and what the model can read) is cut into parts where definitions end, and each "
+        "part has a prompt of its own; with --no-split it is refused (exit 3) with the count, the limit and what to "
+        "do. The answer is generated under a grammar that allows only existing files, lines and quotes, and every "
+        "finding is checked against the bytes of the file. An interrupt (SIGINT) ends the run with the findings so far "
+        "(exit 3); a second one ends it at once. " MYTH_INSPECT_FINDS,
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(file_opts),

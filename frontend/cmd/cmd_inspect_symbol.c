@@ -84,7 +84,8 @@ const myth_command myth_cmd_inspect_symbol = {
         "NAME is a name as it is defined, or qualified: Type.method, path/file.py::Type.method. The context is what "
         "`mythos symbols` "
         "lists, the most certain first, as far as it fits into the prompt; what does not fit is listed, and the "
-        "run is incomplete (exit 3). For an unknown name the most similar names are printed (exit 66).",
+        "run is incomplete (exit 3). For an unknown name the most similar names are printed (exit "
+        "66). " MYTH_INSPECT_FINDS,
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(symbol_opts),

@@ -233,7 +233,8 @@ static int run_inspect_topic(myth_cli *cli, const void *opts)
     "citations cannot be "                                                                                             \
     "written. Or it says that what it was shown does not answer, and what would. Whether a sentence is true is the "   \
     "model's opinion. The model that ships answers no questions: it gets the places only, and the exit code is 3. "    \
-    "With --findings the defects in these chunks are reported in place of an answer. The exit code is 1 when the "     \
+    "With --findings the defects in these chunks are reported in place of an answer. " MYTH_INSPECT_FINDS              \
+    " The exit code is 1 when the "                                                                                    \
     "question is not answered, 66 when nothing is found."
 
 #define TOPIC_COMMAND(called, about)                                                                                 \

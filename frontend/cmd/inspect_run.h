@@ -72,6 +72,11 @@ typedef struct {
     const char *unwanted; /* what findings are that `wants` refuses, and how to see them; NULL = nothing to say */
 } myth_inspect_job;
 
+/* What the help of each command says about who finds. */
+#define MYTH_INSPECT_FINDS                                                                                         \
+    "Without -m rules find places in the code, and the judge that ships accepts each or not by one word; with -m " \
+    "the model searches, and writes its answer (--find)."
+
 /* Runs the job and returns the exit code. */
 int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *given, const myth_inspect_job *job);
 
