@@ -3,9 +3,13 @@
 
 static const myth_exit_row table[] = {
     {MYTH_EXIT_CLEAN, "done; no findings at or above --fail-level"},
-    {MYTH_EXIT_FINDINGS, "findings at or above --fail-level; of a search: nothing was found"},
+    {MYTH_EXIT_FINDINGS,
+     "the answer is no: findings at or above --fail-level; nothing was found; a question that is not "
+     "answered; a check, a comparison or a gate that failed"},
     {MYTH_EXIT_USAGE, "usage: unknown command or flag, bad value"},
-    {MYTH_EXIT_INCOMPLETE, "incomplete: a limit was reached, a file skipped, or an answer cut off"},
+    {MYTH_EXIT_INCOMPLETE,
+     "incomplete: a limit was reached, a file skipped, a place not judged, an answer cut off, or the "
+     "model writes none"},
     {MYTH_EXIT_DATA, "input data malformed or unsupported"},
     {MYTH_EXIT_NOINPUT, "input missing, or no file to work on"},
     {MYTH_EXIT_UNAVAILABLE, "no such device or service"},

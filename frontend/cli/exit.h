@@ -14,7 +14,7 @@ extern "C" {
 
 typedef enum {
     MYTH_EXIT_CLEAN = 0,
-    MYTH_EXIT_FINDINGS = 1, /* findings at or above --fail-level             */
+    MYTH_EXIT_FINDINGS = 1, /* the answer is no: findings, nothing found, a check that failed */
     MYTH_EXIT_USAGE = 2,
     MYTH_EXIT_INCOMPLETE = 3,   /* a limit was reached, a file skipped, an answer cut */
     MYTH_EXIT_DATA = 65,        /* data malformed or unsupported                  */

@@ -33,6 +33,11 @@ static void every_code_is_in_the_table(void **state)
         assert_int_equal(row[i].code, code[i]);
         assert_true(row[i].meaning[0]);
     }
+    /* what scripts meet most often, beside findings */
+    static const char *const no[] = {"--fail-level", "nothing was found", "question", "check", "gate"};
+    for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++)
+        assert_non_null(strstr(row[1].meaning, no[i]));
+    assert_non_null(strstr(row[3].meaning, "not judged"));
 }
 
 /* The engine's message names a field of its options; the command prints the flag that sets it. */
