@@ -377,8 +377,9 @@ typedef struct { /* lent until the next forward */
  * cases a sequence of which more than the rings' slack was overwritten is cut to its newest checkpoint or to 0, as by
  * truncate. */
 myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, myth_error *err);
-/* Reduces logits row `row` of the last forward again under this mask, with the biases that the row had. The result is
- * exact, however few ids the mask allows. k is at most the forward's top_k. */
+/* Reduces logits row `row` of the last forward again under this mask (NULL = all ids), with the biases that the row
+ * had. The result is exact, however few ids the mask allows, and takes the place of the row's in the forward's result.
+ * k is at most the forward's top_k. */
 myth_status myth_reduce_again(myth_engine *e, uint32_t row, const uint32_t *mask, uint32_t k, myth_result *out,
                               myth_error *err);
 
@@ -448,10 +449,11 @@ typedef struct {
     /* Largest number of thought tokens: then the closing mark takes the place of the model's choice. 0 = no limit.
      * Needs a channel, and no grammar. */
     uint32_t n_think;
-    /* Called for each new id and for the stop id, before on_token: the best ids of its row, at least n_top (as many as
-     * the engine's top_k allows), best first, with their logits, and the log-sum-exp of the row; NULL = not wanted. Not
-     * with a repeat penalty, whose ids these lists lack. Lent for the call. */
-    void (*on_top)(void *user, int32_t id, const int32_t *best, const float *logit, uint32_t n, float lse);
+    /* Called for each new id and for the stop id, before on_token: its logit (NaN of a mark that took the place of the
+     * model's choice), the best ids of its row, at least n_top (as many as the engine's top_k allows), best first, with
+     * their logits, and the log-sum-exp of the row; all of the model's own distribution, whatever a grammar allows.
+     * NULL = not wanted. Not with a repeat penalty, whose ids these lists lack. Lent for the call. */
+    void (*on_top)(void *user, int32_t id, float own, const int32_t *best, const float *logit, uint32_t n, float lse);
     uint32_t n_top;
 } myth_generate_opts;
 

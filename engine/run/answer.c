@@ -10,6 +10,8 @@
  * Budget     when a thought has n_think tokens, the closing mark is fed in place of the model's choice */
 #include "answer.h"
 
+#include <math.h>
+
 enum { PENALTY_TOK = 64, GRAMMAR_K = 8, MASKED = 8 };
 
 static bool is_hidden(float logit) { return logit < MYTH_HIDDEN_LOGIT / 2; }
@@ -81,6 +83,8 @@ static myth_result one_row(const myth_result *r, uint32_t row)
     one.n_rows = 1;
     one.top_id += (size_t)row * r->k;
     one.top_logit += (size_t)row * r->k;
+    one.lse += row;
+    one.entropy += row;
     if (r->n_ask)
         one.ask_logit += (size_t)row * r->n_ask;
     return one;
@@ -113,52 +117,81 @@ static uint32_t list_candidates(myth_answering *a, const myth_result *r)
     return n;
 }
 
+/* The best id under the grammar's mask that has no penalty. The row's results stay those of the model: who looks at its
+ * best ids wants them. */
+static myth_status best_masked(const myth_answering *a, uint32_t row, myth_candidate *best, myth_error *err)
+{
+    myth_engine *e = a->e;
+    const size_t at = (size_t)row * e->k_result;
+    const int32_t id = e->result_id[at];
+    const float logit = e->result_logit[at], lse = e->result_lse[row], entropy = e->result_entropy[row];
+    myth_result again;
+    const myth_status st = myth_reduce_again(e, row, myth_grammar_mask(a->o->grammar), 1, &again, err);
+    if (st != MYTH_OK)
+        return st;
+    *best = candidate_at(&again, 0);
+    e->result_id[at] = id;
+    e->result_logit[at] = logit;
+    e->result_lse[row] = lse;
+    e->result_entropy[row] = entropy;
+    return MYTH_OK;
+}
+
 /* The best id that the grammar allows, -1 = none. Ids that are not listed are worse than the k-th best candidate. So
  * the first allowed id of the list is the best of all, unless it is worse than that candidate too, which only a
  * penalised id can be. In that case, and when no listed id is allowed, reducing again under the mask finds the best
  * allowed id without a penalty, and the better of the two is chosen. */
-static myth_status choose_greedy(myth_answering *a, const myth_result *r, uint32_t row, uint32_t n, int32_t *id,
-                                 myth_error *err)
+static myth_status choose_greedy(myth_answering *a, const myth_result *r, uint32_t row, uint32_t n,
+                                 myth_candidate *best, myth_error *err)
 {
-    myth_grammar *gr = a->o->grammar;
     const myth_candidate last = candidate_at(r, a->k - 1);
-    myth_candidate best = {MYTH_HIDDEN_LOGIT, -1};
-    for (uint32_t i = 0; i < n && best.id < 0; i++)
-        if (myth_grammar_allows(gr, a->list[i].id))
-            best = a->list[i];
-    if (last.id >= 0 && (best.id < 0 || is_better(last, best))) {
-        myth_result again;
-        a->n_masked = a->o->on_top ? 0 : MASKED; /* who looks at the best ids wants those of the model */
-        myth_status st = myth_reduce_again(a->e, row, myth_grammar_mask(gr), 1, &again, err);
+    for (uint32_t i = 0; i < n && best->id < 0; i++)
+        if (myth_grammar_allows(a->o->grammar, a->list[i].id))
+            *best = a->list[i];
+    if (last.id >= 0 && (best->id < 0 || is_better(last, *best))) {
+        myth_candidate other;
+        a->n_masked = a->o->on_top ? 0 : MASKED; /* a row under the mask says nothing of the model's best ids */
+        const myth_status st = best_masked(a, row, &other, err);
         if (st != MYTH_OK)
             return st;
-        const myth_candidate other = candidate_at(&again, 0);
-        if (other.id >= 0 && (best.id < 0 || is_better(other, best)))
-            best = other;
+        if (other.id >= 0 && (best->id < 0 || is_better(other, *best)))
+            *best = other;
     }
-    *id = best.id;
     return MYTH_OK;
 }
 
-/* Chooses the next token from its row; -1 when the grammar allows none. */
-static myth_status choose_token(myth_answering *a, const myth_result *all, uint32_t row, int32_t *id, myth_error *err)
+/* Chooses the next token from its row; id -1 when the grammar allows none. */
+static myth_status choose_token(myth_answering *a, const myth_result *all, uint32_t row, myth_candidate *chosen,
+                                myth_error *err)
 {
     const myth_sample_params *p = &a->o->sample;
     const myth_result r = one_row(all, row);
     float logit[MYTH_TOPK_MAX];
     uint32_t n = list_candidates(a, &r);
-    *id = -1;
+    *chosen = (myth_candidate){MYTH_HIDDEN_LOGIT, -1};
     a->n_masked -= a->n_masked > 0;
     if (a->o->grammar && p->temp <= 0.0f)
-        return choose_greedy(a, &r, row, n, id, err);
+        return choose_greedy(a, &r, row, n, chosen, err);
     if (n == 0)
         return MYTH_OK;
     if (n > MYTH_TOPK_MAX)
         n = MYTH_TOPK_MAX;
     for (uint32_t i = 0; i < n; i++)
         logit[i] = a->list[i].logit;
-    *id = a->list[myth_sample(p, logit, n, a->o->seq_number, myth_seq_pos(a->s))].id;
+    *chosen = a->list[myth_sample(p, logit, n, a->o->seq_number, myth_seq_pos(a->s))];
     return MYTH_OK;
+}
+
+/* Hands over what the model says of the row. One that was reduced under the grammar's mask is reduced without it. */
+static myth_status tell_top(const myth_answering *a, const myth_result *all, uint32_t row, myth_candidate chosen,
+                            myth_error *err)
+{
+    const uint32_t k = a->k < all->k ? a->k : all->k;
+    myth_result one = one_row(all, row);
+    const myth_status st = myth_answer_wants_mask(a) ? myth_reduce_again(a->e, row, NULL, k, &one, err) : MYTH_OK;
+    if (st == MYTH_OK)
+        a->o->on_top(a->o->user, chosen.id, chosen.logit, one.top_id, one.top_logit, k, *one.lse);
+    return st;
 }
 
 bool myth_is_stop(const int32_t *stop_ids, int n_stop, int32_t id)
@@ -189,14 +222,12 @@ void myth_answer_accept(myth_answering *a, int32_t id)
 
 myth_status myth_answer_take(myth_answering *a, const myth_result *r, uint32_t row, myth_error *err)
 {
-    int32_t id;
-    if (a->has_budget && a->channel.is_open && a->channel.n_thought >= a->o->n_think) {
-        id = a->channel.close;
-    } else {
-        myth_status st = choose_token(a, r, row, &id, err);
-        if (st != MYTH_OK)
-            return st;
-    }
+    const bool is_closed = a->has_budget && a->channel.is_open && a->channel.n_thought >= a->o->n_think;
+    myth_candidate chosen = {NAN, is_closed ? a->channel.close : -1}; /* the mark takes the place of a choice */
+    myth_status st = is_closed ? MYTH_OK : choose_token(a, r, row, &chosen, err);
+    if (st != MYTH_OK)
+        return st;
+    const int32_t id = chosen.id;
     if (a->o->grammar &&
         !myth_grammar_accept(a->o->grammar, id)) { /* none is allowed: id is -1, or its states are full */
         a->goes_on = false;
@@ -207,10 +238,8 @@ myth_status myth_answer_take(myth_answering *a, const myth_result *r, uint32_t r
         return myth_fail(err, MYTH_EARG, "the model's logits choose no token");
     if (a->has_budget)
         myth_channel_push(&a->channel, id);
-    if (a->o->on_top) {
-        const myth_result one = one_row(r, row);
-        a->o->on_top(a->o->user, id, one.top_id, one.top_logit, a->k < r->k ? a->k : r->k, r->lse[row]);
-    }
+    if (a->o->on_top && (st = tell_top(a, r, row, chosen, err)) != MYTH_OK)
+        return st;
     myth_answer_accept(a, id);
     if (a->goes_on && myth_seq_room(a->s) == 0) { /* check before the chosen id is stored in the sequence */
         a->goes_on = false;

@@ -764,7 +764,7 @@ fail:
 myth_status myth_reduce_again(myth_engine *e, uint32_t row, const uint32_t *mask, uint32_t k, myth_result *out,
                               myth_error *err)
 {
-    if (row >= e->n_result || k == 0 || k > e->k_result || e->layout.opts.n_mask == 0)
+    if (row >= e->n_result || k == 0 || k > e->k_result || (mask && e->layout.opts.n_mask == 0))
         return myth_fail(err, MYTH_EARG,
                          "cannot reduce row %u again with k %u: the last forward had %u logits rows and top_k %u, and "
                          "the engine was opened for %u masks",

@@ -59,7 +59,8 @@ static const myth_option many[] = {
     {"parallel", "-np", MYTH_OPT_U32, "N", offsetof(myth_generate_flags, parallel), "(as many as fit, at most 16)", 0,
      MYTH_MANY_MOST, "answers generated at once; they are the same for any number"},
     {"top-logprobs", NULL, MYTH_OPT_U32, "K", offsetof(myth_generate_flags, n_top), "0", 0, MYTH_MANY_TOP,
-     "also write each id's log-probability, and the K best ids of its place with theirs"},
+     "also write each id's log-probability, and the K best ids of its place with theirs; the model's own, whatever "
+     "temperature, cuts and a grammar leave of them"},
     {"resume", NULL, MYTH_OPT_CHOICE, "on|off", offsetof(myth_generate_flags, resume), "on", 0, 0,
      "go on from what an interrupted run with the same model, prompts and flags finished; off: begin anew"},
 };

@@ -334,16 +334,14 @@ static myth_status put_row(myth_answers *a, const answer *w, uint32_t n_ids, myt
 
 /* ---- the run ---- */
 
-static void on_top(void *user, int32_t id, const int32_t *best, const float *logit, uint32_t n, float lse)
+static void on_top(void *user, int32_t id, float own, const int32_t *best, const float *logit, uint32_t n, float lse)
 {
     answer *w = user;
     const uint32_t n_top = w->all->o->n_top, at = w->n_scored++;
     if (at >= w->all->n_new_most)
         return;
-    w->chosen[at] = NAN; /* of an id that took the place of the model's choice */
-    for (uint32_t k = 0; k < n; k++)
-        if (best[k] == id)
-            w->chosen[at] = logit[k] - lse;
+    (void)id;
+    w->chosen[at] = own - lse;
     for (uint32_t k = 0; k < n_top; k++) {
         w->top_id[(size_t)at * n_top + k] = k < n ? best[k] : -1;
         w->top[(size_t)at * n_top + k] = k < n ? logit[k] - lse : 0.0f;

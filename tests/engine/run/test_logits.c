@@ -242,6 +242,9 @@ static void one_request(rig *r, const full_row *plain, uint32_t n, bool is_decod
     assert_int_equal(second.n_rows, 1);
     assert_int_equal(second.k, k2);
     check_record(&second, 0, &again, "again");
+    memset(again.allowed, 1, g.n_vocab * sizeof(again.allowed[0]));
+    assert_ok(myth_reduce_again(r->engine, row, NULL, k2, &second, &rig_err));
+    check_record(&second, 0, &again, "without a mask");
     assert_int_equal(myth_reduce_again(r->engine, n_rows, masks, 1, &second, &rig_err), MYTH_EARG);
     myth_seq_close(s);
 }

@@ -3,6 +3,7 @@
 #include "engine/text/pushdown.h"
 #include "tests/frontend/cli/cli_run.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { N_PROMPT = 20 };
@@ -301,6 +302,83 @@ static void what_cannot_go_on_says_so(void **state)
     json_decref(rows);
 }
 
+/* The K best ids of every place, best first, and log-probabilities that are some. */
+static void expect_scores(const json_t *row, size_t k)
+{
+    const json_t *chosen = json_object_get(row, "logprobs"), *top = json_object_get(row, "top_logprobs"),
+                 *ids = json_object_get(row, "ids");
+    assert_int_equal(json_array_size(chosen), json_array_size(ids));
+    assert_int_equal(json_array_size(top), json_array_size(ids));
+    for (size_t i = 0; i < json_array_size(top); i++) {
+        const json_t *list = json_array_get(top, i), *own = json_array_get(chosen, i);
+        double before = 0.0;
+        assert_true(json_is_number(own) && json_number_value(own) <= 0.0);
+        assert_int_equal(json_array_size(list), k);
+        for (size_t b = 0; b < k; b++) {
+            const json_t *one = json_array_get(list, b);
+            const double v = json_number_value(json_object_get(one, "logprob"));
+            if (v > before || (json_equal(json_object_get(one, "id"), json_array_get(ids, i)) &&
+                               v != json_number_value(own))) /* NOLINT: the same number printed twice */
+                fail_msg("place %zu: %s", i, json_dumps(row, 0));
+            before = v;
+        }
+    }
+}
+
+/* What is written of an answer are the model's own log-probabilities, also where its grammar allows none of the best
+ * ids: those that `logprobs` has of the same prompt and ids. */
+static void scores_are_the_models(void **state)
+{
+    enum { K = 9 };
+    static const char *const how[] = {"", "--temp 1 "};
+    cli_result r;
+    char line[256], path[64];
+    (void)state;
+    write_prompts(N_PROMPT);
+    for (size_t h = 0; h < sizeof(how) / sizeof(how[0]); h++) {
+        snprintf(line, sizeof(line), "generate " TINY "--jsonl $D/p.jsonl -n 8 --top-logprobs 9 %s-o $D/s%zu", how[h],
+                 h);
+        cli_expect(&r, line, 0);
+        snprintf(path, sizeof(path), "s%zu", h);
+        json_t *rows = read_rows(path), *prompts = read_rows("p.jsonl");
+        snprintf(path, sizeof(path), "%s/q.jsonl", cli_dir);
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        for (size_t i = 0; i < N_PROMPT; i++) {
+            json_t *q = json_pack("{sOs[O]}", "text", json_object_get(json_array_get(prompts, i), "text"),
+                                  "completions", json_object_get(json_array_get(rows, i), "ids"));
+            expect_scores(json_array_get(rows, i), K);
+            json_dumpf(q, f, JSON_COMPACT);
+            fputc('\n', f);
+            json_decref(q);
+        }
+        fclose(f);
+        snprintf(line, sizeof(line), "logprobs " TINY "$D/q.jsonl -o $D/l%zu --top-k 9", h);
+        cli_expect(&r, line, 0);
+        snprintf(path, sizeof(path), "l%zu", h);
+        json_t *model = read_rows(path);
+        for (size_t i = 0; i < N_PROMPT; i++) {
+            const json_t *row = json_array_get(rows, i), *of = json_array_get(model, i),
+                         *first = json_array_get(json_object_get(row, "top_logprobs"), 0),
+                         *own = json_object_get(row, "logprobs"),
+                         *want = json_object_get(json_array_get(json_object_get(of, "completions"), 0), "logprobs");
+            for (size_t b = 0; b < K; b++)
+                if (!json_equal(json_object_get(json_array_get(first, b), "id"),
+                                json_object_get(json_array_get(json_object_get(of, "top"), b), "id")))
+                    fail_msg("prompt %zu: %s\n%s", i, json_dumps(row, 0), json_dumps(of, 0));
+            for (size_t k = 0; k < json_array_size(own); k++) {
+                const double a = json_number_value(json_array_get(own, k)),
+                             b = json_number_value(json_array_get(want, k));
+                if (fabs(a - b) > 1e-3)
+                    fail_msg("prompt %zu, id %zu: %g and %g", i, k, a, b);
+            }
+        }
+        json_decref(model);
+        json_decref(prompts);
+        json_decref(rows);
+    }
+}
+
 static void memory_is_as_planned(void **state)
 {
     cli_result r;
@@ -323,6 +401,7 @@ int main(void)
         cmocka_unit_test(tokens_are_named),
         cmocka_unit_test(schemas),
         cmocka_unit_test(what_cannot_go_on_says_so),
+        cmocka_unit_test(scores_are_the_models),
         cmocka_unit_test(memory_is_as_planned),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
