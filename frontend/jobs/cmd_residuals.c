@@ -302,6 +302,16 @@ static myth_status print_summary(const run_state *r, myth_error *err)
     return st;
 }
 
+/* What is no number in the output, and why. */
+static void note_empty_labels(const run_state *r)
+{
+    for (uint32_t k = 0; k < r->p.ro.n_label; k++)
+        if (!r->count[k])
+            myth_term_note(r->cli->term,
+                           "no prompt with the label \"%s\" gives a row: its mean, direction and figures are NaN",
+                           r->p.label[k]);
+}
+
 /* Metadata says what the numbers are, not how they came about: it is the same for every order and batch. */
 static myth_status write_output(run_state *r, myth_error *err)
 {
@@ -387,6 +397,7 @@ static myth_status compute(run_state *r, myth_error *err)
     pace.n_tok[MYTH_PREFILL][0] = (double)r->n_tok;
     pace.seconds[MYTH_PREFILL][0] = r->seconds;
     myth_expect_keep(r->cli, &r->model, &r->p.eo, r->engine, &pace);
+    note_empty_labels(r);
     MYTH_TRY(print_summary(r, err));
     myth_journal_remove(r->journal);
     r->journal = NULL;
@@ -448,7 +459,9 @@ const myth_command myth_cmd_residuals = {
     .detail =
         "PROMPTS is a file of JSON lines (- is standard input), each a text or an object with \"text\", \"ids\" or "
         "\"messages\", and optionally \"label\" and \"id\". A line that cannot be a prompt is listed and left out "
-        "(exit 3). The means are the same to the bit for every order of the prompts and every --batch.\n"
+        "(exit 3). Lines without a label have the label \"unlabelled\", or \"all\" where no line has one. The means "
+        "are "
+        "the same to the bit for every order of the prompts and every --batch.\n"
         "Progress is kept in FILE.journal: the same command goes on where it was stopped, also by kill -9, and "
         "gives the same bytes. Another model, other flags or other prompts are refused; --resume off begins anew.\n"
         "--stats adds tensors of the same rows, with the same promise: norm_mean.LABEL, norm_min.LABEL, norm_max.LABEL "

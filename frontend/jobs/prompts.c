@@ -184,6 +184,10 @@ static myth_status read_names(const myth_prompts *p, myth_job_prompt *it, myth_e
     }
     if (label && label->type != MYTH_JSON_STRING)
         return myth_fail(err, MYTH_EFORMAT, "\"label\": expected a string");
+    if (label && p->o->label_most &&
+        (label->text.len == 0 || label->text.len > p->o->label_most || memchr(label->text.text, '\0', label->text.len)))
+        return myth_fail(err, MYTH_EFORMAT, "\"label\": %zu bytes; 1 to %u expected, and none of them 0",
+                         label->text.len, p->o->label_most);
     if (label)
         it->label = label->text;
     return MYTH_OK;

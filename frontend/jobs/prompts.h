@@ -32,11 +32,12 @@ extern "C" {
 enum { MYTH_PROMPT_FAULT_BYTES = 200 };
 
 typedef struct {
-    bool is_chat;       /* a "text" is a user's turn of a chat */
-    bool thinks;        /* chats tell the model to think first */
-    bool is_special;    /* the names of control tokens in a "text" are control tokens */
-    const char *system; /* put before every chat that begins with another role; NULL = none */
-    uint32_t n_most;    /* a prompt of more ids is a fault; 0 = any number */
+    bool is_chat;        /* a "text" is a user's turn of a chat */
+    bool thinks;         /* chats tell the model to think first */
+    bool is_special;     /* the names of control tokens in a "text" are control tokens */
+    const char *system;  /* put before every chat that begins with another role; NULL = none */
+    uint32_t n_most;     /* a prompt of more ids is a fault; 0 = any number */
+    uint32_t label_most; /* a label of more bytes, of none, or with a 0 among them is a fault; 0 = any label */
     /* Items for which this is true are counted and passed over; NULL = none. */
     bool (*is_done)(void *user, uint64_t index);
     void *user;

@@ -98,7 +98,7 @@ static double dot(const double *a, const double *b, uint32_t n)
 static double cosine_of(const double *a, const double *b, uint32_t n)
 {
     const double length = sqrt(dot(a, a, n)) * sqrt(dot(b, b, n));
-    return length > 0.0 ? dot(a, b, n) / length : 0.0;
+    return length == 0.0 ? 0.0 : dot(a, b, n) / length; /* NaN of NaN */
 }
 
 typedef struct {

@@ -4,9 +4,10 @@
  * Tensors   layers [n] I64: which residuals; then for each label count.LABEL [1] I64 and mean.LABEL [n, d_model]; then
  *           for each label but the base direction.LABEL [n, d_model], the difference of its mean and the base's,
  *           divided by its length, distance.LABEL [n], that length, and cosine.LABEL [n, n], of the directions of every
- *           two layers. A difference of length 0 has a direction of zeros
+ *           two layers. A difference of length 0 has a direction of zeros, whose cosines are 0, also with itself. Of a
+ *           label without rows all is NaN but its count; the base has some
  * Stats     behind a label's mean, by what was asked for: norm_mean.LABEL, norm_min.LABEL, norm_max.LABEL [n] F64, of
- *           the lengths of its rows; min.LABEL, max.LABEL [n, d_model]; variance.LABEL [n, d_model]. Of no rows zeros
+ *           the lengths of its rows; min.LABEL, max.LABEL [n, d_model]; variance.LABEL [n, d_model]
  * Bits      depend on the means, the labels and the layers alone: not on the order of the prompts or their batches
  * Memory    myth_residual_out_bytes, class STAGING, during write
  * Threads   one */

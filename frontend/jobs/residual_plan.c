@@ -96,40 +96,56 @@ void myth_residual_plan_stats(const myth_residual_plan *p, char text[32])
 
 /* ---- the first pass ---- */
 
-static int compare_labels(const void *a, const void *b) { return strcmp(a, b); }
-
-static myth_status add_label(myth_residual_plan *p, const myth_job_prompt *it, myth_error *err)
+/* The place of a label among all, in the order of their bytes; a new one is put there. The list has room for it. */
+static uint32_t place_label(myth_residual_plan *p, const char *label)
 {
-    const myth_str label = it->label;
-    if (!label.text) {
-        p->has_unlabelled = true;
+    uint32_t k = 0;
+    while (k < p->ro.n_label && strcmp(p->label[k], label) < 0)
+        k++;
+    if (k < p->ro.n_label && strcmp(p->label[k], label) == 0)
+        return k;
+    memmove(p->label[k + 1], p->label[k], (p->ro.n_label - k) * sizeof(p->label[0]));
+    memmove(&p->n_of_label[k + 1], &p->n_of_label[k], (p->ro.n_label - k) * sizeof(p->n_of_label[0]));
+    snprintf(p->label[k], MYTH_LABEL_BYTES, "%s", label);
+    p->n_of_label[k] = 0;
+    p->ro.n_label++;
+    return k;
+}
+
+/* Labels of prompts that give no row count, too: so that the base is not another one because of a bad line. */
+static myth_status add_label(myth_residual_plan *p, const myth_job_prompt *it, bool has_row, myth_error *err)
+{
+    char label[MYTH_LABEL_BYTES] = "";
+    if (!it->label.text) {
+        p->has_unlabelled |= it->ids != NULL;
+        p->n_unlabelled += has_row;
         return MYTH_OK;
     }
-    if (label.len == 0 || label.len >= MYTH_LABEL_BYTES || memchr(label.text, '\0', label.len))
-        return myth_fail(err, MYTH_ELIMIT, "line %llu: a label of %zu bytes; 1 to %d expected, and none of them 0",
-                         (unsigned long long)it->line, label.len, MYTH_LABEL_BYTES - 1);
-    for (uint32_t k = 0; k < p->ro.n_label; k++)
-        if (strlen(p->label[k]) == label.len && memcmp(p->label[k], label.text, label.len) == 0)
-            return MYTH_OK;
-    if (p->ro.n_label == MYTH_LABEL_MAX)
-        return myth_fail(err, MYTH_ELIMIT, "line %llu: \"%.*s\" is one label more than %d",
-                         (unsigned long long)it->line, (int)(label.len < 60 ? label.len : 60), label.text,
-                         MYTH_LABEL_MAX);
-    memcpy(p->label[p->ro.n_label], label.text, label.len);
-    p->label[p->ro.n_label++][label.len] = '\0';
+    memcpy(label, it->label.text, it->label.len);
+    const uint32_t was = p->ro.n_label, k = place_label(p, label);
+    if (p->ro.n_label > MYTH_LABEL_MAX)
+        return myth_fail(err, MYTH_ELIMIT, "line %llu: \"%.60s\" is label %u; there may be %d",
+                         (unsigned long long)it->line, label, was + 1, MYTH_LABEL_MAX);
+    p->n_of_label[k] += has_row;
     return MYTH_OK;
 }
 
 static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
 {
     myth_residual_plan *p = user;
+    char fault[MYTH_PROMPT_FAULT_BYTES];
+    snprintf(fault, sizeof(fault), "%s", it->fault);
+    const bool has_row = it->ids && myth_residual_has_row(&p->ro, it->n_ids, fault);
     if (myth_shares_has(p->cli, it->index))
         p->ro.n_row += p->ro.position != MYTH_POSITION_EVERY ? 1 : it->ids ? it->n_ids : 0;
-    if (!it->ids) {
+    if (it->ids && !has_row) {
+        p->survey.n_fault++; /* look adds its own */
+        p->survey.n_token -= it->n_ids;
+    }
+    if (!has_row) {
         if (!p->first_fault[0])
-            snprintf(p->first_fault, sizeof(p->first_fault), "line %llu: %.*s", (unsigned long long)it->line,
-                     MYTH_PROMPT_FAULT_BYTES - 1, it->fault);
-        return MYTH_OK;
+            snprintf(p->first_fault, sizeof(p->first_fault), "line %llu: %s", (unsigned long long)it->line, fault);
+        return add_label(p, it, false, err);
     }
     if (p->most) { /* window[i % (batch + 1)]: tokens of the first i prompts */
         const uint64_t n = p->flags->batch + 1u, i = ++p->n_good;
@@ -141,7 +157,24 @@ static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
     } else {
         p->n_good++;
     }
-    return add_label(p, it, err);
+    return add_label(p, it, true, err);
+}
+
+/* Lines without a label have one of their own, which a line may also name. */
+static void name_unlabelled(myth_residual_plan *p)
+{
+    if (!p->has_unlabelled && p->ro.n_label)
+        return;
+    const char *name = p->ro.n_label ? "unlabelled" : "all";
+    uint32_t k = 0;
+    while (k < p->ro.n_label && strcmp(p->label[k], name) != 0)
+        k++;
+    if (k == p->ro.n_label) { /* behind the others, so that it is not the base by default */
+        snprintf(p->label[k], MYTH_LABEL_BYTES, "%s", name);
+        p->n_of_label[p->ro.n_label++] = 0;
+    }
+    p->n_of_label[k] += p->n_unlabelled;
+    p->ro.unlabelled = k;
 }
 
 static myth_status look(myth_residual_plan *p, const char *prompts, const char *base, myth_error *err)
@@ -162,11 +195,7 @@ static myth_status look(myth_residual_plan *p, const char *prompts, const char *
     if (p->survey.n_item == 0)
         return myth_fail(err, MYTH_EFORMAT,
                          "%.200s has no prompts; each line is an object such as {\"text\":\"hello\"}", prompts);
-    qsort(p->label, p->ro.n_label, sizeof(p->label[0]), compare_labels);
-    p->ro.has_unlabelled = p->has_unlabelled || p->ro.n_label == 0;
-    if (p->ro.has_unlabelled)
-        snprintf(p->label[p->ro.n_label], MYTH_LABEL_BYTES, "%s", p->ro.n_label ? "unlabelled" : "all");
-    p->ro.n_label += p->ro.has_unlabelled;
+    name_unlabelled(p);
     p->ro.label = p->label;
     for (p->base = 0; base && p->base < p->ro.n_label; p->base++)
         if (strcmp(base, p->label[p->base]) == 0)
@@ -174,6 +203,12 @@ static myth_status look(myth_residual_plan *p, const char *prompts, const char *
     if (p->base == p->ro.n_label)
         return myth_fail(err, MYTH_EARG, "--base: no prompt has the label \"%.60s\"; the first of %u is \"%.60s\"",
                          base, p->ro.n_label, p->label[0]);
+    if (p->n_good && !p->n_of_label[p->base])
+        return myth_fail(
+            err, MYTH_EARG,
+            "no prompt with the label \"%.60s\" gives a row, so no direction can begin at it; name another "
+            "with --base, or see that its lines are prompts",
+            p->label[p->base]);
 fail:
     return st;
 }
@@ -290,7 +325,7 @@ myth_status myth_residual_plan_make(myth_residual_plan *p, myth_cli *cli, const 
         .model = model,
         .flags = f,
         .eo = *eo,
-        .po = {.is_chat = ask->prompt->chat, .system = ask->prompt->system},
+        .po = {.is_chat = ask->prompt->chat, .system = ask->prompt->system, .label_most = MYTH_LABEL_BYTES - 1},
         .ro = {.hook = (myth_hook)f->hook,
                .winsorize = (double)f->winsorize,
                .batch = f->batch,

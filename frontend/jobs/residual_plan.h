@@ -5,6 +5,7 @@
  *           rows, or what fits
  * Owner     the model, the flags and the path of the prompts are lent until close; a zeroed plan may be closed
  * Memory    class STAGING: the reader of the prompts, and the windows of --batch
+ * Base      must have a row; labels of faulty lines count, so that it is not another one because of them
  * Errors    MYTH_EARG a flag; MYTH_ENOFIT: cli->plan has what it would take, unless the message names the largest batch
  * Threads   one */
 #ifndef MYTH_JOB_RESIDUAL_PLAN_H
@@ -33,10 +34,12 @@ typedef struct {
     myth_prompts_survey survey;
     uint32_t layer[MYTH_ROW_FILE_MAX];
     char label[MYTH_LABEL_MAX + 1][MYTH_LABEL_BYTES];
+    uint64_t n_of_label[MYTH_LABEL_MAX + 1]; /* prompts that give rows */
     uint32_t base;
     bool has_unlabelled;
+    uint64_t n_unlabelled;   /* of them with rows */
     uint64_t *window, *most; /* [batch + 1] tokens up to the last prompts; [batch + 1] of that many in a row, at most */
-    uint64_t n_good;         /* prompts without a fault */
+    uint64_t n_good;         /* prompts that give rows */
     uint32_t n_wanted;       /* rows of a step without a limit; 0 = the flags say how many */
     myth_residual_opts ro;   /* layers and labels point into the plan */
     myth_engine_opts eo;

@@ -29,7 +29,7 @@ static bool has_kind(const myth_residual_out *o, int k)
 /* Whether a label has the figure. */
 static bool has_value(const myth_residual_out *o, int k, uint32_t label)
 {
-    return has_kind(o, k) && !(myth_residual_figures[k].is_beside && label == o->base);
+    return has_kind(o, k) && o->count[label] && !(myth_residual_figures[k].is_beside && label == o->base);
 }
 
 static void print_text(FILE *f, const char *text)

@@ -6,6 +6,7 @@
 #include "residual_sums.h"
 #include "shares.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { LINE_BYTES = 4096 };
@@ -154,7 +155,7 @@ static uint32_t label_of(const myth_residual_run *r, myth_str label)
     for (uint32_t k = 0; k < r->o->n_label && label.text; k++)
         if (strlen(r->o->label[k]) == label.len && memcmp(r->o->label[k], label.text, label.len) == 0)
             return k;
-    return r->o->n_label - 1;
+    return r->o->unlabelled;
 }
 
 /* The token of a prompt that gives its row; n or more when it has none. */
@@ -162,6 +163,14 @@ static uint32_t token_at(const myth_residual_opts *o, uint32_t n)
 {
     const int64_t at = o->at < 0 ? (int64_t)n + o->at : o->at;
     return at < 0 || at >= n ? n : (uint32_t)at;
+}
+
+bool myth_residual_has_row(const myth_residual_opts *o, uint32_t n, char fault[MYTH_PROMPT_FAULT_BYTES])
+{
+    if (o->position != MYTH_POSITION_AT || token_at(o, n) < n)
+        return true;
+    snprintf(fault, MYTH_PROMPT_FAULT_BYTES, "%u token%s, none at position %d", n, myth_s(n), o->at);
+    return false;
 }
 
 /* Says in the index which rows an item has. */
@@ -222,11 +231,9 @@ static myth_status add_prompt(myth_residual_run *r, const myth_job_prompt *it, m
     const uint32_t n = it->n_ids, first = r->n_row, one = token_at(r->o, n);
     const bool is_at = r->o->position == MYTH_POSITION_AT;
     const uint64_t n_own = r->o->position == MYTH_POSITION_EVERY ? n : 1;
-    char fault[80];
-    if (is_at && one == n) {
-        snprintf(fault, sizeof(fault), "%u token%s, none at position %d", n, myth_s(n), r->o->at);
+    char fault[MYTH_PROMPT_FAULT_BYTES];
+    if (!myth_residual_has_row(r->o, n, fault))
         return add_fault(r, it, fault, err);
-    }
     const myth_status st = index_item(r, it, NULL, n_own, err);
     if (st != MYTH_OK)
         return st;
@@ -577,8 +584,12 @@ myth_status myth_residual_run_mean(void *user, uint32_t label, uint32_t idx, dou
     const uint32_t layer = r->o->layer[idx];
     if (r->is_host)
         return myth_residual_sums_mean(&r->sums, label, idx, layer, mean, n, err);
-    const myth_status st = myth_capture_read(r->e, label, layer, mean, n, err);
-    return st == MYTH_ENOMEM ? myth_capture_read(r->e, label, layer, mean, n, err) : st;
+    myth_status st = myth_capture_read(r->e, label, layer, mean, n, err);
+    if (st == MYTH_ENOMEM)
+        st = myth_capture_read(r->e, label, layer, mean, n, err);
+    for (uint32_t i = 0; st == MYTH_OK && *n == 0 && i < r->dim; i++)
+        mean[i] = NAN;
+    return st;
 }
 
 const myth_residual_sums *myth_residual_run_sums(const myth_residual_run *r) { return &r->sums; }

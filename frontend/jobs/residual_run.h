@@ -32,9 +32,8 @@ typedef enum { MYTH_POSITION_AT, MYTH_POSITION_EVERY, MYTH_POSITION_MEAN } myth_
 typedef struct {
     const uint32_t *layer; /* [n_layer], rising */
     uint32_t n_layer;
-    char (*label)[MYTH_LABEL_BYTES]; /* [n_label]; a prompt without a label has the last of them if has_unlabelled */
-    uint32_t n_label;
-    bool has_unlabelled;
+    char (*label)[MYTH_LABEL_BYTES]; /* [n_label] */
+    uint32_t n_label, unlabelled;    /* unlabelled: that of a prompt without one */
     myth_position position;
     int32_t at;
     myth_hook hook;   /* of what the rows are */
@@ -58,6 +57,8 @@ typedef struct myth_residual_run myth_residual_run;
 bool myth_residual_on_host(const myth_residual_opts *o);
 /* The options of an engine for the job: no cache, and what is captured. */
 void myth_residual_needs(myth_engine_opts *eo, const myth_residual_opts *o);
+/* Whether a prompt of n ids has a token at the position that is wanted; if not, fault says so. */
+bool myth_residual_has_row(const myth_residual_opts *o, uint32_t n, char fault[MYTH_PROMPT_FAULT_BYTES]);
 uint64_t myth_residual_run_bytes(const myth_residual_opts *o, const myth_config *c, uint32_t n_ubatch);
 
 /* n_item and n_token of the survey. Goes on from the journal's state. The engine, prompts, journal and options are lent
@@ -75,7 +76,7 @@ myth_status myth_residual_run_commit(myth_residual_run *r, myth_error *err);
 /* Gives the files of rows their names; after the last batch. Where the journal has shares it puts their rows together
  * and removes their folders. */
 myth_status myth_residual_run_finish(myth_residual_run *r, myth_error *err);
-/* For myth_residual_out; user is the run. With stats their sums are read after the last batch. */
+/* For myth_residual_out; user is the run. Of no rows NaN. With stats their sums are read after the last batch. */
 myth_status myth_residual_run_mean(void *user, uint32_t label, uint32_t idx, double *mean, uint64_t *n,
                                    myth_error *err);
 const myth_residual_sums *myth_residual_run_sums(const myth_residual_run *r);

@@ -88,7 +88,7 @@ static float value_of(uint32_t key)
     const uint32_t bits = key >> 31 ? key & ~(1u << 31) : ~key;
     float value;
     memcpy(&value, &bits, sizeof(value));
-    return key ? value : 0.0f;
+    return key ? value : NAN;
 }
 
 static void add_edges(const myth_residual_sums *s, size_t pair, const float *row)
@@ -183,14 +183,14 @@ myth_status myth_residual_sums_mean(const myth_residual_sums *s, uint32_t label,
                          layer);
     *n = s->count[label];
     for (uint32_t i = 0; i < s->is.dim; i++)
-        mean[i] = *n ? (double)sum[i] / (double)(1 << FRACTION_BITS) / (double)*n : 0.0;
+        mean[i] = *n ? (double)sum[i] / (double)(1 << FRACTION_BITS) / (double)*n : (double)NAN;
     return MYTH_OK;
 }
 
 void myth_residual_sums_norms(const myth_residual_sums *s, uint32_t label, uint32_t idx, double norm[3])
 {
     const uint64_t *own = s->norm + 3 * at(s, label, idx), n = s->count[label], least = ~own[1];
-    memset(norm, 0, 3 * sizeof(*norm));
+    norm[0] = norm[1] = norm[2] = NAN;
     if (!n)
         return;
     norm[0] = (double)own[0] / (double)(1 << FRACTION_BITS) / (double)n;
@@ -214,8 +214,10 @@ void myth_residual_sums_variance(const myth_residual_sums *s, uint32_t label, ui
     const size_t pair = at(s, label, idx);
     const int64_t *sum = s->sum + pair * s->is.dim, n = (int64_t)s->count[label];
     const uint64_t *word = s->square + 2 * pair * s->is.dim;
-    memset(v, 0, s->is.dim * sizeof(*v));
-    for (uint32_t i = 0; i < s->is.dim && n; i++) {
+    for (uint32_t i = 0; i < s->is.dim; i++) {
+        v[i] = NAN;
+        if (!n)
+            continue;
         const int64_t q = sum[i] / n, r = sum[i] % n;
         const signed_wide square = (signed_wide)((wide)word[2 * i + 1] << 64 | word[2 * i]),
                           about_q = square - (signed_wide)n * q * q - 2 * (signed_wide)q * r;

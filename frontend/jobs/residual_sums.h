@@ -45,12 +45,11 @@ void myth_residual_sums_at(myth_residual_sums *out, void *block, const myth_resi
 void myth_residual_sums_add(myth_residual_sums *s, uint32_t label, uint32_t idx, const float *row);
 /* Adds what another run has summed, of the same shape: the bits of one run over the rows of both. */
 void myth_residual_sums_merge(myth_residual_sums *s, const myth_residual_sums *more);
-/* idx is the layer's place; layer is only named in the message. */
+/* idx is the layer's place; layer is only named in the message. Of no rows NaN, here and below. */
 myth_status myth_residual_sums_mean(const myth_residual_sums *s, uint32_t label, uint32_t idx, uint32_t layer,
                                     double *mean, uint64_t *n, myth_error *err);
 
-/* The mean, the least and the greatest length of the rows; of no rows zeros, here and below. Layers whose mean is
- * refused are not asked for. */
+/* The mean, the least and the greatest length of the rows. Layers whose mean is refused are not asked for. */
 void myth_residual_sums_norms(const myth_residual_sums *s, uint32_t label, uint32_t idx, double norm[3]);
 /* The least and the greatest of each value into least and most [dim]. */
 void myth_residual_sums_edges(const myth_residual_sums *s, uint32_t label, uint32_t idx, double *least, double *most);

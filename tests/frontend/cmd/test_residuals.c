@@ -657,6 +657,58 @@ static void a_bad_line_is_listed_and_left_out(void **state)
     assert_true(r.code != 0);
 }
 
+static bool all_nan(const tensors *t, const char *name, uint64_t n)
+{
+    const float *v = tensor(t, name, "F32", n);
+    for (uint64_t i = 0; i < n; i++)
+        if (!isnan(v[i]))
+            return false;
+    return true;
+}
+
+/* A tensor has one name, so lines without a label go with those that are labelled as such lines are. A label without
+ * rows has no numbers, and no direction begins at it. */
+static void labels_without_a_name_or_a_row(void **state)
+{
+    (void)state;
+    static tensors t;
+    cli_shell(
+        &r, "printf '%s\\n' '{\"ids\":[2,3],\"label\":\"x\"}' '{\"ids\":[4],\"label\":\"unlabelled\"}' '{\"ids\":[5]}' "
+            "'{\"ids\":[6],\"label\":\"\"}' >$D/un; $M residuals " TINY "$D/un -o $D/un.st --base x");
+    assert_int_equal(r.code, 3);
+    assert_non_null(strstr(r.out, "line 4: \"label\": 0 bytes; 1 to 127 expected"));
+    load(&t, "un.st");
+    assert_int_equal(json_object_size(t.head), 1 + 1 + 2 * 2 + 3);
+    assert_int_equal(*(const int64_t *)tensor(&t, "count.unlabelled", "I64", 1), 2);
+    json_decref(t.head);
+
+    cli_shell(&r, "printf '%s\\n' '{\"ids\":[2,3,4],\"label\":\"a\"}' '{\"ids\":[5],\"label\":\"b\"}' "
+                  "'{\"ids\":0,\"label\":\"c\"}' >$D/lack; for how in '' --exact; do "
+                  "$M residuals " TINY "$D/lack -o $D/lack.st --position 2 $how --report $D/lack.html --stats all || "
+                  "test $? = 3; done; grep -ci nan $D/lack.html");
+    assert_string_equal(strrchr(r.out, '0'), "0\n");
+    assert_non_null(strstr(r.err, "no prompt with the label \"b\" gives a row"));
+    assert_non_null(strstr(r.err, "no prompt with the label \"c\" gives a row"));
+    load(&t, "lack.st");
+    assert_int_equal(*(const int64_t *)tensor(&t, "count.b", "I64", 1), 0);
+    assert_true(all_nan(&t, "mean.b", N_LAYER * D) && all_nan(&t, "direction.b", N_LAYER * D) &&
+                all_nan(&t, "min.b", N_LAYER * D) && all_nan(&t, "variance.c", N_LAYER * D));
+    assert_true(isnan(*(const double *)tensor(&t, "distance.b", "F64", N_LAYER)) &&
+                isnan(*(const double *)tensor(&t, "cosine.b", "F64", N_LAYER * N_LAYER)));
+    json_decref(t.head);
+    cli_shell(&r, "$M residuals " TINY "$D/lack -o $D/plain.st --position 2 || test $? = 3");
+    load(&t, "plain.st");
+    assert_true(all_nan(&t, "mean.c", N_LAYER * D) && !all_nan(&t, "mean.a", N_LAYER * D));
+    json_decref(t.head);
+    cli_expect(&r, "residuals " TINY "$D/lack -o $D/none.st --position 2 --base b", 2);
+    assert_non_null(strstr(r.err, "no prompt with the label \"b\" gives a row, so no direction can begin at it"));
+    cli_expect(&r, "residuals " TINY "$D/lack --position 2 --dry-run", 0);
+    assert_non_null(strstr(r.out, "prompts          3, 2 of them faulty\ntokens           3,"));
+    cli_shell(&r, "sed -i 's/\"c\"/\"0\"/' $D/lack; $M residuals " TINY "$D/lack -o $D/none.st"); /* the first of all */
+    assert_int_equal(r.code, 2);
+    assert_non_null(strstr(r.err, "no prompt with the label \"0\" gives a row"));
+}
+
 static void a_report_shows_every_label(void **state)
 {
     (void)state;
@@ -689,6 +741,7 @@ int main(void)
         cmocka_unit_test(killed_jobs_end_with_the_same_bytes),
         cmocka_unit_test(a_stopped_job_goes_on_and_no_other_does),
         cmocka_unit_test(a_bad_line_is_listed_and_left_out),
+        cmocka_unit_test(labels_without_a_name_or_a_row),
         cmocka_unit_test(a_report_shows_every_label),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
