@@ -11,7 +11,7 @@ enum { TENSORS_OF_LABEL = 5, TENSORS_OF_STATS = 6, LABELS_SHOWN = 6 };
 const myth_residual_figure_kind myth_residual_figures[MYTH_RESIDUAL_FIGURE_N] = {
     {"norm", "norm of the mean", "Length of the mean", 0, false},
     {"distance", "distance", "Distance of the means to the base's", 0, true},
-    {"cosine", "cosine", "Cosine of the means and the base's", 0, true},
+    {"cosine_to_base", "cosine to base", "Cosine of the means and the base's", 0, true},
     {"row_norm", "norm of rows", "Mean length of the rows", MYTH_STAT_NORMS, false},
     {"row_norm_min", "least", NULL, MYTH_STAT_NORMS, false},
     {"row_norm_max", "greatest", "Greatest length of a row", MYTH_STAT_NORMS, false},
@@ -22,8 +22,9 @@ const myth_residual_figure_kind myth_residual_figures[MYTH_RESIDUAL_FIGURE_N] = 
 
 double myth_residual_figure_at(const myth_residual_figure *g, int kind)
 {
-    const double of[MYTH_RESIDUAL_FIGURE_N] = {g->norm,         g->distance, g->cosine, g->row_norm, g->row_norm_min,
-                                               g->row_norm_max, g->min,      g->max,    g->spread};
+    const double of[MYTH_RESIDUAL_FIGURE_N] = {g->norm,     g->distance,     g->cosine_to_base,
+                                               g->row_norm, g->row_norm_min, g->row_norm_max,
+                                               g->min,      g->max,          g->spread};
     return of[kind];
 }
 
@@ -203,7 +204,7 @@ static myth_status write_direction(writer *w, myth_residual_out *o, uint32_t k, 
             return st;
         for (uint32_t c = 0; c < o->dim; c++)
             away[c] = w->row[c] - base[c];
-        figure[i].cosine = cosine_of(w->row, base, o->dim);
+        figure[i].cosine_to_base = cosine_of(w->row, base, o->dim);
         figure[i].distance = sqrt(dot(away, away, o->dim));
         for (uint32_t c = 0; c < o->dim && figure[i].distance > 0.0; c++)
             away[c] /= figure[i].distance;
@@ -247,7 +248,7 @@ myth_status myth_residual_out_write(myth_residual_out *o, myth_mem *mem, const c
     for (uint32_t i = 0; i < o->n_layer; i++)
         MYTH_TRY(o->mean(o->user, o->base, i, w.base + (size_t)i * o->dim, &n, err));
     for (uint32_t i = 0; i < o->n_layer; i++)
-        o->figure[(size_t)o->base * o->n_layer + i].cosine = 1.0;
+        o->figure[(size_t)o->base * o->n_layer + i].cosine_to_base = 1.0;
     for (uint32_t k = 0; k < o->n_label; k++)
         if (k != o->base)
             MYTH_TRY(write_direction(&w, o, k, err));
@@ -275,7 +276,7 @@ void myth_residual_out_print_text(FILE *f, const myth_residual_out *o)
         myth_term_line(f, o->label[k], (size_t)len);
         fputc('|', f);
         if (k != o->base)
-            fputs("    distance      cosine", f);
+            fputs("    distance  cosine to base", f);
         fputs(o->stats & MYTH_STAT_NORMS ? "    row norm" : "", f);
         fputs(o->stats & MYTH_STAT_VARIANCE ? "      spread" : "", f);
     }
@@ -288,7 +289,7 @@ void myth_residual_out_print_text(FILE *f, const myth_residual_out *o)
             const myth_residual_figure *g = &o->figure[(size_t)k * o->n_layer + i];
             fprintf(f, "%17.6g", g->norm);
             if (k != o->base)
-                fprintf(f, "%12.6g%12.8f", g->distance, g->cosine);
+                fprintf(f, "%12.6g%16.8f", g->distance, g->cosine_to_base);
             if (o->stats & MYTH_STAT_NORMS)
                 fprintf(f, "%12.6g", g->row_norm);
             if (o->stats & MYTH_STAT_VARIANCE)

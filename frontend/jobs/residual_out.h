@@ -30,7 +30,7 @@ enum { MYTH_LABEL_MAX = 64, MYTH_LABEL_BYTES = 128 };
 /* Of one label after one layer. With the stats also the lengths of the rows, the least and the greatest value of any,
  * and the root of the mean square of the rows' distance from their mean. */
 typedef struct {
-    double norm, distance, cosine; /* of the mean; beside the base's mean */
+    double norm, distance, cosine_to_base; /* of the mean; beside the base's mean */
     double row_norm, row_norm_min, row_norm_max, min, max, spread;
 } myth_residual_figure;
 
@@ -38,7 +38,7 @@ typedef struct {
 typedef struct {
     const char *key, *column, *plot; /* in JSON; over a column of the page; of its plot, NULL = none */
     uint32_t stat;                   /* which the figure belongs to; 0 = always */
-    bool is_beside;                  /* not of the base, as distance and cosine */
+    bool is_beside;                  /* not of the base, as distance and cosine_to_base */
 } myth_residual_figure_kind;
 
 enum { MYTH_RESIDUAL_FIGURE_N = 9 };
@@ -64,7 +64,7 @@ myth_status myth_residual_out_write(myth_residual_out *o, myth_mem *mem, const c
                                     const myth_safetensor_meta *meta, size_t n_meta, myth_error *err);
 /* A table with a line a layer. */
 void myth_residual_out_print_text(FILE *f, const myth_residual_out *o);
-/* "labels":[{"label","count"}],"layers":[{"layer","norm":[..],"distance":[..],"cosine":[..]}], values by label; with
+/* "labels":[{"label","count"}],"layers":[{"layer","norm":[..],"distance":[..],"cosine_to_base":[..]}], by label; with
  * stats also "row_norm", "row_norm_min", "row_norm_max"; "min", "max"; "spread". */
 void myth_residual_out_print_json(myth_json_out *j, const myth_residual_out *o);
 /* One page with a plot of the norms, one of the distances, one of the cosines, and of what the stats say; no script,

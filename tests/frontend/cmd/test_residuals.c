@@ -726,6 +726,11 @@ static void a_report_shows_every_label(void **state)
                   "grep -c 'row norm      spread.*row norm      spread' $D/summary && grep -c '<svg' $D/two.html && "
                   "grep -c '<th>spread.*<th>spread' $D/two.html");
     assert_string_equal(r.out, "1\n8\n1\n");
+    /* the column is of the means: two that are alike have 1 there, and a direction of zeros */
+    cli_shell(&r, "sed -i 's/4,5/2,3/' $D/two; $M residuals " TINY "$D/two -o $D/two.st --json | "
+                  "grep -c '\"cosine_to_base\":.1,1.' && $M residuals " TINY "$D/two -o $D/two.st | "
+                  "grep 'distance  cosine to base'");
+    assert_int_equal(r.code, 0);
 }
 
 int main(void)
