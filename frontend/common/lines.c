@@ -391,8 +391,13 @@ static myth_status next(myth_lines *l, const char **line, size_t *n, myth_error 
 myth_status myth_lines_next(myth_lines *l, const char **line, size_t *n, myth_error *err)
 {
     myth_status st;
-    do
+    do {
+        const bool is_first = l->done == 0;
         st = next(l, line, n, err);
-    while (st == MYTH_OK && *line && is_blank(*line, *n));
+        if (is_first && st == MYTH_OK && *line && *n >= 3 && memcmp(*line, "\xef\xbb\xbf", 3) == 0) {
+            *line += 3;
+            *n -= 3;
+        }
+    } while (st == MYTH_OK && *line && is_blank(*line, *n));
     return st;
 }

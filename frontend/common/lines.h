@@ -7,6 +7,7 @@
  *          first. Another file that takes its name is no change
  * Streams  standard input, a pipe: either copied to an unnamed file first (is_copied), and then as a regular file, or
  *          read as it comes, with lines of at most stream_bytes
+ * Mark     the byte order mark that a file may begin with is no part of its first line
  * Memory   one buffer, class STAGING: the longest line and 64 KiB
  * Owner    a line is valid until the next one is read; path is lent until close
  * Errors   MYTH_ENOTFOUND, MYTH_EIO, MYTH_ENOMEM; MYTH_ECANCEL: a signal ended the wait for input; MYTH_ELIMIT: of a

@@ -276,6 +276,27 @@ static void a_pipe_is_read_twice(void **state)
     close(ends[0]);
 }
 
+/* Programs of Windows begin a file with the mark; inside a file it is a character. */
+static void a_byte_order_mark_is_no_part_of_a_line(void **state)
+{
+    (void)state;
+    myth_error err = {0};
+    const myth_prompts_opts o = {.n_most = 0};
+    myth_prompts *p = open_text("\xef\xbb\xbf{\"ids\":[1]}\n\xef\xbb\xbf{\"ids\":[2]}\n", &o);
+    for (int pass = 0; pass < 2; pass++) {
+        myth_job_prompt it = next_of(p);
+        expect_ids(&it, (const int32_t[]){1}, 1);
+        it = next_of(p);
+        assert_null(it.ids);
+        assert_int_equal(myth_prompts_rewind(p, &err), MYTH_OK);
+    }
+    myth_prompts_close(p);
+    p = open_text("\xef\xbb\xbf\n{\"ids\":[3]}", &o); /* a first line that is blank */
+    const myth_job_prompt it = next_of(p);
+    expect_ids(&it, (const int32_t[]){3}, 1);
+    expect_end(p);
+}
+
 static void a_file_that_is_not_there_is_named(void **state)
 {
     (void)state;
@@ -297,6 +318,7 @@ int main(void)
         cmocka_unit_test(a_survey_counts_all_and_begins_again),
         cmocka_unit_test(memory_does_not_grow_with_the_lines),
         cmocka_unit_test(a_pipe_is_read_twice),
+        cmocka_unit_test(a_byte_order_mark_is_no_part_of_a_line),
         cmocka_unit_test(a_file_that_is_not_there_is_named),
     };
     return cmocka_run_group_tests(tests, begin, end);
