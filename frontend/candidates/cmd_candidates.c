@@ -536,7 +536,7 @@ static myth_status read_diff(job *j, myth_error *err)
     size_t n = 0;
     if (!j->o->diff)
         return MYTH_OK;
-    myth_status st = myth_cli_read(&text, &n, j->cli->mem, j->o->diff, MYTH_DIFF_BYTES, err);
+    myth_status st = myth_cli_read_given(&text, &n, j->cli->mem, j->o->diff, MYTH_DIFF_BYTES, err);
     if (st == MYTH_OK)
         st = myth_diff_parse(&j->diff, j->cli->mem, (const char *)text, n, err);
     myth_free(j->cli->mem, text);

@@ -13,6 +13,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -715,35 +716,38 @@ myth_status myth_cli_ids(int32_t **ids, size_t *n_ids, myth_mem *mem, const char
 static const myth_cancel *is_ending;
 void myth_cli_watch(const myth_cancel *flag) { is_ending = flag; }
 
-static myth_status read_stdin(unsigned char **out, size_t *len, myth_mem *mem, uint64_t max_bytes, myth_error *err)
+static bool is_ended(void) { return is_ending && *is_ending; }
+
+static myth_status read_stream(unsigned char **out, size_t *len, myth_mem *mem, int fd, const char *name,
+                               uint64_t max_bytes, myth_error *err)
 {
     size_t n = 0, cap = 64 << 10;
-    unsigned char *data = myth_alloc(mem, MYTH_MEM_STAGING, "stdin", cap);
+    unsigned char *data = myth_alloc(mem, MYTH_MEM_STAGING, "stream", cap);
     if (!data)
-        return myth_fail(err, MYTH_ENOMEM, "stdin: out of memory for %zu bytes", cap);
+        return myth_fail(err, MYTH_ENOMEM, "%s: out of memory for %zu bytes", name, cap);
     for (;;) {
-        ssize_t k = read(STDIN_FILENO, data + n, cap - n);
+        ssize_t k = read(fd, data + n, cap - n);
         const bool was_interrupted = k < 0 && errno == EINTR;
-        if (was_interrupted && !(is_ending && *is_ending))
+        if (was_interrupted && !is_ended())
             continue;
         if (k < 0) {
             myth_free(mem, data);
-            return was_interrupted ? myth_fail(err, MYTH_ECANCEL, "stdin: interrupted while it was read")
-                                   : myth_fail(err, MYTH_EIO, "stdin: %s", strerror(errno));
+            return was_interrupted ? myth_fail(err, MYTH_ECANCEL, "%s: interrupted while it was read", name)
+                                   : myth_fail(err, MYTH_EIO, "%s: %s", name, strerror(errno));
         }
         if (k == 0)
             break;
         n += (size_t)k;
         if (n > max_bytes) {
             myth_free(mem, data);
-            return myth_fail(err, MYTH_ELIMIT, "stdin: more than %llu bytes", (unsigned long long)max_bytes);
+            return myth_fail(err, MYTH_ELIMIT, "%s: more than %llu bytes", name, (unsigned long long)max_bytes);
         }
         if (n < cap)
             continue;
-        unsigned char *more = myth_realloc(mem, MYTH_MEM_STAGING, "stdin", data, cap * 2);
+        unsigned char *more = myth_realloc(mem, MYTH_MEM_STAGING, "stream", data, cap * 2);
         if (!more) {
             myth_free(mem, data);
-            return myth_fail(err, MYTH_ENOMEM, "stdin: out of memory for %zu bytes", cap * 2);
+            return myth_fail(err, MYTH_ENOMEM, "%s: out of memory for %zu bytes", name, cap * 2);
         }
         data = more;
         cap *= 2;
@@ -757,6 +761,29 @@ myth_status myth_cli_read(unsigned char **out, size_t *len, myth_mem *mem, const
                           myth_error *err)
 {
     if (strcmp(path, "-") == 0)
-        return read_stdin(out, len, mem, max_bytes, err);
+        return read_stream(out, len, mem, STDIN_FILENO, "stdin", max_bytes, err);
     return myth_file_read(out, len, mem, path, max_bytes, err);
+}
+
+bool myth_cli_is_stream(const char *path)
+{
+    struct stat info;
+    return strcmp(path, "-") == 0 || (stat(path, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode)));
+}
+
+myth_status myth_cli_read_given(unsigned char **out, size_t *len, myth_mem *mem, const char *path, uint64_t max_bytes,
+                                myth_error *err)
+{
+    int fd;
+    if (strcmp(path, "-") == 0 || !myth_cli_is_stream(path))
+        return myth_cli_read(out, len, mem, path, max_bytes, err);
+    do /* waits for the writer of a named pipe */
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR && !is_ended());
+    if (fd < 0)
+        return errno == EINTR ? myth_fail(err, MYTH_ECANCEL, "%s: interrupted before it was read", path)
+                              : myth_fail(err, MYTH_EIO, "%s: cannot open: %s", path, strerror(errno));
+    const myth_status st = read_stream(out, len, mem, fd, path, max_bytes, err);
+    close(fd);
+    return st;
 }

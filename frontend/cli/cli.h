@@ -227,6 +227,11 @@ void myth_cli_program(char *dst, size_t cap);
  * MYTH_ECANCEL: a signal ended the wait for stdin. */
 myth_status myth_cli_read(unsigned char **out, size_t *len, myth_mem *mem, const char *path, uint64_t max_bytes,
                           myth_error *err);
+/* The same of a path that a person has written: it may be a pipe, <(...) of a shell, or a device. A path that was found
+ * is read by the other, which waits for nobody. */
+myth_status myth_cli_read_given(unsigned char **out, size_t *len, myth_mem *mem, const char *path, uint64_t max_bytes,
+                                myth_error *err);
+bool myth_cli_is_stream(const char *path); /* "-", a pipe or a device: it may not have the same bytes a second time */
 /* Gives myth_cli_read the flag that signals set, since it has no myth_cli. The pointer must live until the end. */
 void myth_cli_watch(const myth_cancel *flag);
 

@@ -179,7 +179,7 @@ static myth_status read_prompt(run_state *r, myth_error *err)
         return encode_text(r, o->prompt, strlen(o->prompt), err);
     unsigned char *text;
     size_t len;
-    myth_status st = myth_cli_read(&text, &len, r->cli->mem, o->file, PROMPT_MAX, err);
+    myth_status st = myth_cli_read_given(&text, &len, r->cli->mem, o->file, PROMPT_MAX, err);
     if (st != MYTH_OK)
         return st;
     st = encode_text(r, (const char *)text, len, err);

@@ -161,7 +161,7 @@ static myth_status read_file(run_state *r, myth_error *err)
     char *text = NULL;
     size_t len = 0;
     myth_mem *mem = r->cli->mem;
-    myth_status st = myth_cli_read(&data, &len, mem, r->o->ids_file, FILE_MAX, err);
+    myth_status st = myth_cli_read_given(&data, &len, mem, r->o->ids_file, FILE_MAX, err);
     if (st != MYTH_OK)
         return st;
     text = myth_alloc(mem, MYTH_MEM_STAGING, "rows", len + 1);

@@ -49,7 +49,7 @@ static int run_tokenize(myth_cli *cli, const void *opts)
     int32_t *ids = NULL;
     size_t len, n = 0;
     MYTH_TRY(myth_cli_tokenizer_open(&l, cli, &o->model, &err));
-    MYTH_TRY(myth_cli_read(&text, &len, cli->mem, cli->n_arg ? cli->arg[0] : "-", TEXT_MAX, &err));
+    MYTH_TRY(myth_cli_read_given(&text, &len, cli->mem, cli->n_arg ? cli->arg[0] : "-", TEXT_MAX, &err));
     size_t cap = myth_tokenizer_bound(len), first = 0;
     ids = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "ids", cap + 1, sizeof(*ids));
     if (!ids) {

@@ -144,7 +144,7 @@ myth_status myth_conversation_open(myth_conversation *out, myth_mem *mem, const 
     size_t len = 0;
     unsigned char *file = NULL;
     *out = (myth_conversation){0};
-    myth_status st = myth_cli_read(&file, &len, mem, path, FILE_MAX_BYTES, err);
+    myth_status st = myth_cli_read_given(&file, &len, mem, path, FILE_MAX_BYTES, err);
     if (st != MYTH_OK)
         return st;
     st = myth_conversation_read(out, mem, (const char *)file, len, path, err);

@@ -106,7 +106,7 @@ static myth_status open_files(myth_texts *t, myth_error *err)
     char path[PATH_MAX];
     size_t at, n;
     struct stat info;
-    myth_status st = myth_cli_read(&t->buffer, &t->to, t->cli->mem, t->path, LIST_BYTES_MAX, err);
+    myth_status st = myth_cli_read_given(&t->buffer, &t->to, t->cli->mem, t->path, LIST_BYTES_MAX, err);
     if (st != MYTH_OK)
         return st;
     while (next_path(t, path, &at, &n)) {
@@ -176,12 +176,13 @@ myth_status myth_texts_open(myth_texts *out, myth_cli *cli, myth_texts_kind kind
 {
     myth_status st = MYTH_OK;
     *out = (myth_texts){.cli = cli, .kind = kind, .path = path, .prompt = prompt, .n_prompt = strlen(prompt)};
+    cli->has_read_stdin = cli->has_read_stdin || myth_cli_is_stream(path);
     if (kind == MYTH_TEXTS_LINES) {
         MYTH_TRY(open_lines(out, line_bytes, err));
     } else if (kind == MYTH_TEXTS_FILES) {
         MYTH_TRY(open_files(out, err));
     } else {
-        MYTH_TRY(myth_cli_read(&out->buffer, &out->to, cli->mem, path, FILE_BYTES_MAX, err));
+        MYTH_TRY(myth_cli_read_given(&out->buffer, &out->to, cli->mem, path, FILE_BYTES_MAX, err));
         out->longest = out->total = out->to;
         out->hash = myth_fnv1a(MYTH_FNV1A, out->buffer, out->to);
     }

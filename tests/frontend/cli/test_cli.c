@@ -189,6 +189,24 @@ static void tokens_there_and_back(void **state)
     json_decref(j);
 }
 
+/* A path that a person gives may be a pipe, as <(...) of a shell is, or a device. */
+static void a_pipe_is_read_as_a_file(void **state)
+{
+    static cli_result plain;
+    (void)state;
+    cli_shell(&plain, "printf 'some words' >$D/words; $M tokenize " TINY "$D/words && $M embed $D/words && "
+                      "$M generate " TINY "-n 3 -f $D/words");
+    assert_int_equal(plain.code, 0);
+    cli_shell(&r, "mkfifo $D/pipe; cat $D/words >$D/pipe & $M tokenize " TINY "$D/pipe && "
+                  "cat $D/words | $M embed /dev/stdin && cat $D/words | $M generate " TINY "-n 3 -f /dev/fd/0");
+    assert_int_equal(r.code, 0);
+    assert_string_equal(r.out, plain.out);
+    cli_shell(&r, "$M tokenize " TINY "/dev/null; exec timeout -s INT 2 $M tokenize " TINY "$D/pipe");
+    assert_int_equal(r.code, 124);
+    assert_non_null(strstr(r.err, "/pipe: interrupted before it was read"));
+    assert_null(strstr(r.err, "/dev/null"));
+}
+
 static void generate_prints_new_ids_only(void **state)
 {
     (void)state;
@@ -359,6 +377,7 @@ int main(void)
         cmocka_unit_test(first_interrupt_ends_a_run_with_what_is_there),
         cmocka_unit_test(an_end_is_an_end),
         cmocka_unit_test(tokens_there_and_back),
+        cmocka_unit_test(a_pipe_is_read_as_a_file),
         cmocka_unit_test(generate_prints_new_ids_only),
         cmocka_unit_test(logits_write_their_files),
         cmocka_unit_test(top_k_is_nested_by_token),
