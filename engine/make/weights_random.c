@@ -283,7 +283,8 @@ static myth_status refuse_name(const char *spec, int n_name, myth_error *err)
         if (n < sizeof list)
             n += (size_t)snprintf(list + n, sizeof list - n, " %s", size + 1);
     }
-    return myth_fail(err, MYTH_EARG, "random:%.*s: expected as in random:gemma3-tiny; sizes:%s", n_name, spec, list);
+    return myth_fail(err, MYTH_EARG, "random:%.*s: expected as in random:gemma3-270m:q8_0; sizes:%s", n_name, spec,
+                     list);
 }
 
 myth_status myth_weights_open_random(myth_weights *w, const char *spec, myth_error *err)

@@ -400,6 +400,9 @@ static myth_status embed_all(run_state *r, myth_error *err)
                              myth_s(r->n_done),
                              r->rows.journal && !r->rows.is_of_stream ? "; the same command goes on" : "");
     }
+    if (r->n_done == 0 && is_many(r) && !myth_shares_is_part(r->cli))
+        return myth_fail(err, MYTH_EFORMAT, "%s: no texts; give %s on each line", r->texts.path,
+                         r->o->files ? "a path" : "a JSON string, or an object with \"text\",");
     return MYTH_OK;
 }
 

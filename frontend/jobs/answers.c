@@ -241,8 +241,6 @@ myth_status myth_answers_open(myth_answers **out, myth_cli *cli, myth_model *mod
     *out = a;
     MYTH_TRY(myth_prompts_open(&a->prompts, cli, model, o->prompts, &a->reading, err));
     MYTH_TRY(myth_prompts_look(a->prompts, &a->survey, visit, a, err));
-    if (a->survey.n_item == 0)
-        MYTH_TRY(myth_fail(err, MYTH_EARG, "%s: no prompts; give a JSON object on each line", o->prompts));
     st = plan(a, eo, err);
 fail:
     if (st != MYTH_OK && st != MYTH_ENOFIT) {

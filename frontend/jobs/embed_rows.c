@@ -51,8 +51,8 @@ void myth_embed_rows_close(myth_embed_rows *v)
         myth_embed_rows_commit(v, NULL);
     if (v->cli)
         v->cli->has_journal = 0;
-    if (v->is_of_stream)
-        myth_journal_remove(v->journal);
+    if (v->is_of_stream || (v->journal && !myth_shares_is_part(v->cli) && myth_journal_n_done(v->journal) == 0))
+        myth_journal_remove(v->journal); /* there is nothing to go on from */
     else
         myth_journal_close(v->journal);
     *v = (myth_embed_rows){0};

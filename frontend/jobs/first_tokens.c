@@ -16,7 +16,7 @@ double myth_first_token_tail(const double *logp, uint32_t n)
     double sum = 0.0;
     for (uint32_t i = 0; i < n; i++)
         sum += exp(logp[i]);
-    return 1.0 - sum > least_tail ? 1.0 - sum : least_tail;
+    return fmax(1.0 - sum, 0.0); /* below it only by rounding */
 }
 
 double myth_first_token_kl(const myth_first_token *p, const double *logq)
@@ -27,8 +27,8 @@ double myth_first_token_kl(const myth_first_token *p, const double *logq)
         kl += exp(p->logp[i]) * (p->logp[i] - q);
         sum += exp(q);
     }
-    const double tail = 1.0 - sum > least_tail ? 1.0 - sum : least_tail;
-    kl += p->tail * (log(p->tail) - log(tail));
+    const double q_tail = fmax(1.0 - sum, least_tail), p_tail = fmax(p->tail, least_tail);
+    kl += p_tail * (log(p_tail) - log(q_tail));
     return kl > 0.0 ? kl : 0.0; /* below it only by rounding */
 }
 
@@ -118,7 +118,7 @@ static bool read_line(myth_first_tokens *b, const myth_json_tree *t, uint64_t *p
         return true; /* a fault */
     if (hash->type != MYTH_JSON_STRING || hash->text.len != 16 || !ids || !logp || ids->type != MYTH_JSON_ARRAY ||
         logp->type != MYTH_JSON_ARRAY || ids->n != logp->n || ids->n > b->top_k ||
-        !read_number(myth_json_tree_get(t, t->node, "tail"), &out->tail) || out->tail <= 0.0 || out->tail > 1.0)
+        !read_number(myth_json_tree_get(t, t->node, "tail"), &out->tail) || out->tail < 0.0 || out->tail > 1.0)
         return false;
     memcpy(hex, hash->text.text, 16);
     hex[16] = '\0';

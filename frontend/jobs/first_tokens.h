@@ -6,7 +6,7 @@
  *          and the mass of all others. A prompt with a fault has "index" alone
  * KL       of the stored distribution p from the present one q, over the stored ids and one class for all others:
  *            sum over stored ids of p_i (log p_i - log q_i)  +  t_p (log t_p - log t_q)
- *          with log q_i = max(logit_i - log-sum-exp, -100), t = max(1 - sum, 1e-6), in nats. So an id that is
+ *          with log q_i = max(logit_i - log-sum-exp, -100), t = max(tail, 1e-6), in nats. So an id that is
  *          suppressed (logit -inf) costs at most 100 + log p_i times its mass, and the sum is finite. It is never more
  *          than the divergence over the whole vocabulary, but for the floors, and 0 for equal distributions
  * Memory   the longest line, and K ids. Class STAGING
@@ -31,7 +31,7 @@ typedef struct {
     double tail;
 } myth_first_token;
 
-/* The tail of n log-probabilities: 1 less their sum, at least 1e-6. */
+/* The tail of n log-probabilities: 1 less the sum of their probabilities, at least 0. */
 double myth_first_token_tail(const double *logp, uint32_t n);
 /* logq [p->n]: the present log-probabilities of the stored ids. */
 double myth_first_token_kl(const myth_first_token *p, const double *logq);

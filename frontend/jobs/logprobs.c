@@ -323,8 +323,6 @@ myth_status myth_logprobs_open(myth_logprobs **out, myth_cli *cli, myth_model *m
         MYTH_TRY(myth_first_tokens_open(&l->baseline, cli, o->baseline, err));
     MYTH_TRY(myth_prompts_open(&l->prompts, cli, model, o->prompts, &l->reading, err));
     MYTH_TRY(myth_prompts_look(l->prompts, &l->survey, visit, l, err));
-    if (l->survey.n_item == 0)
-        MYTH_TRY(myth_fail(err, MYTH_EARG, "%s: no prompts; give a JSON object on each line", o->prompts));
     st = plan(l, eo, err);
 fail:
     if (st != MYTH_OK && st != MYTH_ENOFIT) {

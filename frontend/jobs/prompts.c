@@ -284,6 +284,10 @@ myth_status myth_prompts_look(myth_prompts *p, myth_prompts_survey *out,
         if (*p->cli->cancel)
             MYTH_TRY(myth_fail(err, MYTH_ECANCEL, "%s: interrupted while it was read", p->lines.path));
     }
+    if (out->n_item == 0)
+        MYTH_TRY(myth_fail(err, MYTH_EFORMAT,
+                           "%s: no prompts; give a JSON object on each line, such as {\"text\":\"hello\"}",
+                           p->lines.path));
     p->seen = *out;
     st = myth_prompts_rewind(p, err);
 fail:

@@ -192,9 +192,6 @@ static myth_status look(myth_residual_plan *p, const char *prompts, const char *
     }
     MYTH_TRY(myth_prompts_open(&p->prompts, p->cli, p->model, prompts, &p->po, err));
     MYTH_TRY(myth_prompts_look(p->prompts, &p->survey, visit, p, err));
-    if (p->survey.n_item == 0)
-        return myth_fail(err, MYTH_EFORMAT,
-                         "%.200s has no prompts; each line is an object such as {\"text\":\"hello\"}", prompts);
     name_unlabelled(p);
     p->ro.label = p->label;
     for (p->base = 0; base && p->base < p->ro.n_label; p->base++)

@@ -344,7 +344,30 @@ static void suppressed_ids_cost_a_finite_sum(void **state)
     const double rest = 0.25 * (log(0.25) - log(0.5)) + 0.25 * (log(0.25) - log(1e-6));
     assert_true(fabs(myth_first_token_kl(&p, all) - rest) < 1e-9);
     assert_true(myth_first_token_kl(&p, logp) == 0.0);
-    assert_true(myth_first_token_tail(all, 2) == 1e-6);
+    assert_true(myth_first_token_tail(all, 2) == 0.0);
+    const myth_first_token whole = {2, id, all, 0.0}; /* the floor is that of both sides */
+    assert_true(myth_first_token_kl(&whole, all) == 0.0);
+    assert_true(isfinite(myth_first_token_kl(&whole, logq)));
+}
+
+/* Where all ids are listed the mass of the others is what rounding leaves of it, and a baseline of it is read. */
+static void the_tail_is_what_it_is(void **state)
+{
+    (void)state;
+    cli_shell(&r, "printf '%s\\n' '{\"ids\":[3,4]}' '{\"ids\":[5]}' >$D/p.jsonl");
+    cli_expect(&r, "logprobs " TINY "$D/p.jsonl -o $D/o --top-k 512 --save-baseline $D/b", 0);
+    cli_expect(&r, "logprobs " TINY "$D/p.jsonl -o $D/o2 --top-k 512 --baseline $D/b", 0);
+    json_t *rows = read_rows("o2");
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *got = json_array_get(rows, i), *top = json_object_get(got, "top");
+        double sum = 0.0;
+        assert_int_equal(json_array_size(top), VOCAB);
+        for (size_t k = 0; k < VOCAB; k++)
+            sum += exp(real_at(json_array_get(top, k), "logprob"));
+        assert_true(fabs(json_number_value(json_object_get(got, "tail")) - fmax(1.0 - sum, 0.0)) < 1e-8);
+        assert_true(fabs(json_number_value(json_object_get(got, "kl"))) < 1e-8);
+    }
+    json_decref(rows);
 }
 
 static void memory_is_as_planned(void **state)
@@ -377,6 +400,7 @@ int main(void)
         cmocka_unit_test(killed),
         cmocka_unit_test(faults_are_rows),
         cmocka_unit_test(suppressed_ids_cost_a_finite_sum),
+        cmocka_unit_test(the_tail_is_what_it_is),
         cmocka_unit_test(memory_is_as_planned),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
