@@ -206,6 +206,7 @@ static myth_status read_item(myth_prompts *p, myth_job_prompt *it, const char *l
     }
     it->tree = &p->tree;
     it->object = p->tree.node->type == MYTH_JSON_OBJECT ? p->tree.node : NULL;
+    it->is_talk = member(p, it->object, "messages") != NULL;
     st = read_names(p, it, &why);
     if (st == MYTH_OK)
         st = encode(p, line, n, it->object, &why);
@@ -216,7 +217,6 @@ static myth_status read_item(myth_prompts *p, myth_job_prompt *it, const char *l
     if (st == MYTH_OK) {
         it->ids = p->ids;
         it->n_ids = (uint32_t)p->n_ids;
-        it->is_talk = member(p, it->object, "messages") != NULL;
         it->tools = it->is_talk ? p->talk.tools : (myth_str){NULL, 0};
     }
     return as_fault(it, st, &why, err);
@@ -264,9 +264,10 @@ myth_status myth_prompts_look(myth_prompts *p, myth_prompts_survey *out,
                               myth_status (*visit)(void *user, const myth_job_prompt *it, myth_error *err), void *user,
                               myth_error *err)
 {
+    const char *of_chats = p->o->system ? "--system-prompt" : p->o->thinks ? "--reasoning-budget" : NULL;
     myth_status st = MYTH_OK;
     myth_job_prompt it;
-    bool has = true;
+    bool has = true, has_chat = p->o->is_chat;
     *out = (myth_prompts_survey){0};
     memcpy(out->hash, p->lines.hash, sizeof(out->hash));
     MYTH_TRY(myth_prompts_rewind(p, err));
@@ -279,6 +280,7 @@ myth_status myth_prompts_look(myth_prompts *p, myth_prompts_survey *out,
         out->n_token += it.n_ids;
         out->longest = it.n_ids > out->longest ? it.n_ids : out->longest;
         out->longest_id = it.n_id > out->longest_id ? it.n_id : out->longest_id;
+        has_chat |= it.is_talk;
         if (visit)
             MYTH_TRY(visit(user, &it, err));
         if (*p->cli->cancel)
@@ -287,6 +289,9 @@ myth_status myth_prompts_look(myth_prompts *p, myth_prompts_survey *out,
     if (out->n_item == 0)
         MYTH_TRY(myth_fail(err, MYTH_EFORMAT,
                            "%s: no prompts; give a JSON object on each line, such as {\"text\":\"hello\"}",
+                           p->lines.path));
+    if (of_chats && !has_chat)
+        MYTH_TRY(myth_fail(err, MYTH_EARG, "%s belongs to a chat, and no line of %.160s is one; add --chat", of_chats,
                            p->lines.path));
     p->seen = *out;
     st = myth_prompts_rewind(p, err);

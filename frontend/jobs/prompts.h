@@ -74,7 +74,7 @@ void myth_prompts_close(myth_prompts *p); /* takes NULL */
 /* The whole number that a value of a line is; false: it is something else. */
 bool myth_prompts_number(const myth_json_node *n, uint64_t *out);
 /* Reads all items, whether or not they are done, and calls visit for each (NULL = not); ends at the beginning again.
- * MYTH_EFORMAT: there are none. */
+ * MYTH_EFORMAT: there are none. MYTH_EARG: the options say something of chats, and no line is one. */
 myth_status myth_prompts_look(myth_prompts *p, myth_prompts_survey *out,
                               myth_status (*visit)(void *user, const myth_job_prompt *it, myth_error *err), void *user,
                               myth_error *err);

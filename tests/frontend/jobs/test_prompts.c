@@ -147,6 +147,25 @@ static void a_chat_gets_the_system_text_of_the_options(void **state)
     expect_end(p);
 }
 
+/* What the options say of chats is not passed over in silence. */
+static void options_of_chats_need_one(void **state)
+{
+    (void)state;
+    static const char *const text[] = {"\"hi\"\n{\"ids\":[1]}\n", "\"hi\"\n{\"messages\":[]}\n"};
+    const myth_prompts_opts o[] = {
+        {.system = "be short"}, {.thinks = true}, {.system = "be short", .is_chat = true}, {0}};
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 4; k++) {
+            myth_error err = {0};
+            myth_prompts_survey all;
+            myth_prompts *p = open_text(text[i], &o[k]);
+            assert_int_equal(myth_prompts_look(p, &all, NULL, NULL, &err), i == 0 && k < 2 ? MYTH_EARG : MYTH_OK);
+            if (err.code)
+                assert_non_null(strstr(err.msg, k ? "--reasoning-budget" : "--system-prompt"));
+            myth_prompts_close(p);
+        }
+}
+
 static void a_bad_line_is_an_item_with_a_fault(void **state)
 {
     (void)state;
@@ -314,6 +333,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_gives_its_ids),
         cmocka_unit_test(a_chat_gets_the_system_text_of_the_options),
+        cmocka_unit_test(options_of_chats_need_one),
         cmocka_unit_test(a_bad_line_is_an_item_with_a_fault),
         cmocka_unit_test(a_survey_counts_all_and_begins_again),
         cmocka_unit_test(memory_does_not_grow_with_the_lines),
