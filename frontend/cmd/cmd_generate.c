@@ -53,7 +53,7 @@ static const myth_option options[] = {
 static const myth_option many[] = {
     {"jsonl", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_generate_flags, jsonl), NULL, 0, 0,
      "answer the prompt on each line (- = standard input): {\"text\"|\"ids\"|\"messages\"[,\"id\",\"seed\","
-     "\"max_tokens\",\"grammar\"|\"json_schema\"]} or a string"},
+     "\"max_tokens\",\"temperature\",\"top_k\",\"top_p\",\"min_p\",\"stop\",\"grammar\"|\"json_schema\"]} or a string"},
     {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(myth_generate_flags, output), NULL, 0, 0,
      "where to write a JSON object for each prompt, in their order"},
     {"parallel", "-np", MYTH_OPT_U32, "N", offsetof(myth_generate_flags, parallel), "(as many as fit, at most 16)", 0,
@@ -256,7 +256,7 @@ static void on_set(void *user, const myth_set_member *set, uint32_t n)
 static void print_part(run_state *r, myth_json_out *j, const char *key, myth_said part)
 {
     if (r->piece)
-        myth_said_print(j, key, r->model.tokenizer, r->channel, r->ids, r->n_ids, r->piece, part);
+        myth_said_print(j, key, r->model.tokenizer, r->channel, r->ids, r->n_ids, r->piece, part, UINT64_MAX);
     else
         myth_jout_key_str(j, key, "");
 }

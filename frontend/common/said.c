@@ -24,16 +24,18 @@ myth_status myth_said_check(const myth_model *m, bool thinks, myth_error *err)
 }
 
 void myth_said_print(myth_json_out *j, const char *key, const myth_tokenizer *t, myth_channel c, const int32_t *ids,
-                     uint32_t n, char *piece, myth_said part)
+                     uint32_t n, char *piece, myth_said part, uint64_t n_byte)
 {
     myth_detok d;
     myth_detok_start(&d, t, false);
     myth_jout_key(j, key);
     myth_jout_text_begin(j);
-    for (uint32_t i = 0; i < n; i++) {
-        const bool is_part = myth_channel_push(&c, ids[i]) == part;
-        myth_jout_text_part(j, piece, is_part ? myth_detok_push(&d, ids[i], piece) : myth_detok_finish(&d, piece));
+    for (uint32_t i = 0; i <= n; i++) {
+        const bool is_part = i < n && myth_channel_push(&c, ids[i]) == part;
+        const size_t got = is_part ? myth_detok_push(&d, ids[i], piece) : myth_detok_finish(&d, piece),
+                     len = got < n_byte ? got : (size_t)n_byte;
+        myth_jout_text_part(j, piece, len);
+        n_byte -= len;
     }
-    myth_jout_text_part(j, piece, myth_detok_finish(&d, piece));
     myth_jout_text_end(j);
 }

@@ -7,6 +7,7 @@
 #include "frontend/cli/live.h"
 #include "frontend/common/calls.h"
 #include "frontend/common/said.h"
+#include "frontend/common/stops.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -27,9 +28,11 @@ typedef struct {
     myth_gbnf *grammar;   /* its line's own; NULL = none */
     myth_channel channel; /* behind the prompt */
     myth_generate_opts g; /* what it was begun with */
-    float *chosen;        /* [n_new_most] log-probability of each id */
-    int32_t *top_id;      /* [n_new_most, n_top] */
-    float *top;           /* [n_new_most, n_top] log-probabilities */
+    myth_stop_texts stop_texts;
+    myth_stops stops;
+    float *chosen;   /* [n_new_most] log-probability of each id */
+    int32_t *top_id; /* [n_new_most, n_top] */
+    float *top;      /* [n_new_most, n_top] log-probabilities */
 } answer;
 
 struct myth_answers {
@@ -44,7 +47,8 @@ struct myth_answers {
     myth_slots *slots;
     myth_grammars *grammars; /* NULL: no prompt has one */
     bool has_grammar;
-    uint64_t n_grammar_most; /* bytes of the largest grammar of a line */
+    myth_sample_params widest; /* of the options and all lines, that which chooses among most ids */
+    uint64_t n_grammar_most;   /* bytes of the largest grammar of a line */
     myth_results rows;
     answer *answer; /* [n_parallel] */
     char *piece;    /* text of one token */
@@ -59,17 +63,50 @@ struct myth_answers {
 
 /* ---- what a line says ---- */
 
+/* Beside its prompt, as they are read below. */
+static const char *const keys[] = {"max_tokens", "seed", "temperature", "top_k",       "top_p",
+                                   "min_p",      "stop", "grammar",     "json_schema", NULL};
+
 typedef struct {
-    uint64_t n_new, seed;
+    uint64_t n_new;
     bool has_seed;
+    myth_sample_params sample;
+    myth_stop_texts stops;
 } own_opts;
+
+/* "stop": a text or a list of texts. */
+static bool read_stops(const myth_answers *a, const myth_job_prompt *it, myth_stop_texts *out,
+                       char why[MYTH_PROMPT_FAULT_BYTES])
+{
+    const myth_json_node *n = it->object ? myth_json_tree_get(it->tree, it->object, "stop") : NULL;
+    if (!n || n->type == MYTH_JSON_NULL)
+        return true;
+    bool is_right = a->model->tokenizer && (n->type == MYTH_JSON_ARRAY || n->type == MYTH_JSON_STRING);
+    if (n->type == MYTH_JSON_ARRAY)
+        for (const myth_json_node *i = myth_json_tree_first(it->tree, n); i; i = myth_json_tree_next(it->tree, i))
+            is_right = is_right && i->type == MYTH_JSON_STRING && myth_stop_texts_add(out, i->text.text, i->text.len);
+    else
+        is_right = is_right && myth_stop_texts_add(out, n->text.text, n->text.len);
+    if (!is_right)
+        snprintf(why, MYTH_PROMPT_FAULT_BYTES, "\"stop\": expected a text, or up to %d, of 1 to %d bytes%s", MYTH_STOPS,
+                 MYTH_STOP_BYTES, a->model->tokenizer ? "" : ", and a model with a tokenizer");
+    return is_right;
+}
 
 static bool read_own(const myth_answers *a, const myth_job_prompt *it, own_opts *own, char why[MYTH_PROMPT_FAULT_BYTES])
 {
     const myth_json_node *seed = it->object ? myth_json_tree_get(it->tree, it->object, "seed") : NULL;
-    *own = (own_opts){.n_new = a->o->n_new, .has_seed = seed && seed->type != MYTH_JSON_NULL};
-    return myth_results_number(it, "max_tokens", NEW_MOST, &own->n_new, why) &&
-           myth_results_number(it, "seed", UINT64_MAX, &own->seed, why);
+    *own = (own_opts){.n_new = a->o->n_new, .has_seed = seed && seed->type != MYTH_JSON_NULL, .sample = a->o->sample};
+    uint64_t top_k = own->sample.top_k;
+    const bool is_right = myth_results_number(it, "max_tokens", NEW_MOST, &own->n_new, why) &&
+                          myth_results_number(it, "seed", UINT64_MAX, &own->sample.seed, why) &&
+                          myth_results_number(it, "top_k", MYTH_ANSWERS_TOP_K, &top_k, why) &&
+                          myth_results_real(it, "temperature", MYTH_ANSWERS_TEMP, &own->sample.temp, why) &&
+                          myth_results_real(it, "top_p", 1.0, &own->sample.top_p, why) &&
+                          myth_results_real(it, "min_p", 1.0, &own->sample.min_p, why) &&
+                          read_stops(a, it, &own->stops, why);
+    own->sample.top_k = (uint32_t)top_k;
+    return is_right;
 }
 
 /* What the options' choice makes of a line. */
@@ -123,6 +160,8 @@ static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
     if (grammar && myth_gbnf_bytes(grammar) > a->n_grammar_most)
         a->n_grammar_most = myth_gbnf_bytes(grammar);
     myth_gbnf_close(grammar);
+    if (myth_sample_k(&own.sample) > myth_sample_k(&a->widest))
+        a->widest = own.sample;
     const uint64_t need = it->n_ids + own.n_new;
     a->need = need > a->need ? need : a->need;
     a->n_new_most = own.n_new > a->n_new_most ? (uint32_t)own.n_new : a->n_new_most;
@@ -167,7 +206,7 @@ static void set_parallel(myth_answers *a, uint32_t n, const myth_engine_opts *eo
         a->eo.n_ctx = need > UINT32_MAX || (n_train && need > n_train) ? n_train : need ? (uint32_t)need : CTX_STEP;
     }
     a->n_parallel = a->eo.n_seq = n;
-    myth_slots_needs(&a->eo, n, &a->o->sample, a->has_grammar);
+    myth_slots_needs(&a->eo, n, &a->widest, a->has_grammar);
     if (a->o->n_top > a->eo.top_k)
         a->eo.top_k = a->o->n_top;
 }
@@ -238,6 +277,8 @@ myth_status myth_answers_open(myth_answers **out, myth_cli *cli, myth_model *mod
     a->model = model;
     a->o = o;
     a->reading = o->reading;
+    a->reading.keys = keys;
+    a->widest = o->sample;
     *out = a;
     MYTH_TRY(myth_prompts_open(&a->prompts, cli, model, o->prompts, &a->reading, err));
     MYTH_TRY(myth_prompts_look(a->prompts, &a->survey, visit, a, err));
@@ -317,9 +358,10 @@ static myth_status put_row(myth_answers *a, const answer *w, uint32_t n_ids, myt
     myth_jout_key(j, "ids");
     myth_jout_ids(j, w->ids, n_ids);
     if (t)
-        myth_said_print(j, "text", t, w->channel, w->ids, n_ids, a->piece, MYTH_SAID_ANSWER);
+        myth_said_print(j, "text", t, w->channel, w->ids, n_ids, a->piece, MYTH_SAID_ANSWER,
+                        w->stops.is_found ? w->stops.n_text : UINT64_MAX);
     if (t && w->channel.open >= 0)
-        myth_said_print(j, "reasoning_content", t, w->channel, w->ids, n_ids, a->piece, MYTH_SAID_THOUGHT);
+        myth_said_print(j, "reasoning_content", t, w->channel, w->ids, n_ids, a->piece, MYTH_SAID_THOUGHT, UINT64_MAX);
     if (a->o->n_top)
         print_scores(w, j, n_ids);
     myth_calls_print_finish(&(myth_answer_ids){t, w->channel, w->ids, n_ids, a->piece}, j, why);
@@ -346,6 +388,12 @@ static void on_top(void *user, int32_t id, float own, const int32_t *best, const
     }
 }
 
+static bool on_token(void *user, int32_t id)
+{
+    answer *w = user;
+    return !myth_stops_push(&w->stops, id);
+}
+
 /* Puts the answer of a slot at its beginning. */
 static myth_status start_answer(myth_answers *a, uint32_t slot, myth_error *err)
 {
@@ -359,6 +407,10 @@ static myth_status start_answer(myth_answers *a, uint32_t slot, myth_error *err)
     w->channel = (myth_channel){.open = -1, .close = -1};
     if (w->has_channel)
         myth_channel_start(&w->channel, a->model->tokenizer, w->prompt, w->n_prompt);
+    if (w->stop_texts.n)
+        myth_stops_start(&w->stops, &w->stop_texts, a->model->tokenizer, w->channel, a->piece);
+    else
+        w->stops = (myth_stops){.of = NULL};
     w->g.grammar = program ? myth_grammars_start(a->grammars, slot, program) : NULL;
     return myth_slots_start(a->slots, slot, w->seq, &w->g, w->ids, err);
 }
@@ -394,11 +446,12 @@ static myth_status begin_answer(myth_answers *a, uint32_t slot, const myth_job_p
     if (it->n_id)
         memcpy(w->id, it->id, it->n_id);
     w->has_channel = a->model->tokenizer && (a->reading.is_chat || it->is_talk);
+    w->stop_texts = own->stops;
     w->g = (myth_generate_opts){
         .prompt = w->prompt,
         .n_prompt = w->n_prompt,
         .n_max = (uint32_t)own->n_new,
-        .sample = a->o->sample,
+        .sample = own->sample,
         .stop_ids = a->o->stop_ids,
         .n_stop = a->o->n_stop,
         .user = w,
@@ -406,11 +459,10 @@ static myth_status begin_answer(myth_answers *a, uint32_t slot, const myth_job_p
         .seq_number = own->has_seed ? 0 : (uint32_t)it->index,
         .channel = &w->channel,
         .n_think = a->o->n_think,
+        .on_token = own->stops.n ? on_token : NULL,
         .on_top = a->o->n_top ? on_top : NULL,
         .n_top = a->o->n_top,
     };
-    if (own->has_seed)
-        w->g.sample.seed = own->seed;
     return start_answer(a, slot, err);
 }
 
@@ -433,6 +485,8 @@ static myth_status end_answers(myth_answers *a, uint32_t *n_active, myth_error *
         if (why == MYTH_FINISH_NONE)
             return myth_fail(err, MYTH_ELOST, "the answer to prompt %" PRIu64 " was lost; the same command goes on",
                              w->index);
+        if (w->stops.is_found)
+            why = MYTH_FINISH_STOP;
         if (why != MYTH_FINISH_CANCELLED)
             st = put_row(a, w, n_ids, why, err);
         has_put |= why != MYTH_FINISH_CANCELLED;

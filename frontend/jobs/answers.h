@@ -3,9 +3,11 @@
  * Rows     {"index","id","ids","text","reasoning_content","tool_calls","finish_reason","prompt_tokens"}, in the order
  *          of the prompts; calls of tools are in the text, too; with n_top also "logprobs" [ids] and "top_logprobs"
  *          [ids][{"id","logprob"}], of the model's own distribution, before temperature and cuts
- * A line   what prompts.h reads, and "max_tokens", "seed", and "grammar" or "json_schema", which take the place of the
- *          options'; a grammar that cannot be read is the line's fault. With tool_choice a line has messages, and a
- *          choice that its tools do not allow is its fault
+ * A line   what prompts.h reads, and "max_tokens", "seed", "temperature", "top_k", "top_p", "min_p", and "grammar" or
+ *          "json_schema", which take the place of the options'; a grammar that cannot be read is the line's fault.
+ *          "stop": a text or a list of texts (stops.h), before the first of which the answer's text ends; "ids" go on
+ *          to the one that completed it. With tool_choice a line has messages, and a choice that its tools do not
+ *          allow is its fault
  * Random   the numbers of an answer depend on the options' seed and the prompt's index; with a "seed" of its own on
  *          nothing else. So an answer has the same bits alone, in company, and after a restart
  * At once  a prompt joins as soon as another's answer has ended, and those that join together are read together; each
@@ -27,7 +29,7 @@
 extern "C" {
 #endif
 
-enum { MYTH_ANSWERS_AT_ONCE = 16 };
+enum { MYTH_ANSWERS_AT_ONCE = 16, MYTH_ANSWERS_TOP_K = 1024, MYTH_ANSWERS_TEMP = 100 }; /* the flags' bounds */
 
 typedef struct {
     const char *prompts, *output;

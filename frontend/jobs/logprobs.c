@@ -65,6 +65,8 @@ struct myth_logprobs {
 
 /* ---- what a line says ---- */
 
+static const char *const keys[] = {"token", "completions", NULL};
+
 static const myth_json_node *member(const myth_job_prompt *it, const char *key)
 {
     const myth_json_node *n = it->object ? myth_json_tree_get(it->tree, it->object, key) : NULL;
@@ -319,6 +321,7 @@ myth_status myth_logprobs_open(myth_logprobs **out, myth_cli *cli, myth_model *m
     l->model = model;
     l->o = o;
     l->reading = o->reading;
+    l->reading.keys = keys;
     if (o->baseline)
         MYTH_TRY(myth_first_tokens_open(&l->baseline, cli, o->baseline, err));
     MYTH_TRY(myth_prompts_open(&l->prompts, cli, model, o->prompts, &l->reading, err));

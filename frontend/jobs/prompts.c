@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { UNREAD = 8, UNREAD_BYTES = 40 };
+
 struct myth_prompts {
     myth_cli *cli;
     const myth_model *model;
@@ -20,6 +22,12 @@ struct myth_prompts {
     myth_message *msg; /* the system text and the messages of a chat that has none of its own */
     myth_message_more *more;
     size_t cap_msg;
+    uint32_t n_unread;
+    uint64_t n_more_unread; /* members whose names have no room in the list */
+    struct {
+        char name[UNREAD_BYTES];
+        uint64_t n;
+    } unread[UNREAD];
 };
 
 /* ---- faults ---- */
@@ -222,6 +230,59 @@ static myth_status read_item(myth_prompts *p, myth_job_prompt *it, const char *l
     return as_fault(it, st, &why, err);
 }
 
+/* ---- members that nobody reads ---- */
+
+static bool is_among(const char *const *list, myth_str key)
+{
+    for (; *list; list++)
+        if (strlen(*list) == key.len && memcmp(*list, key.text, key.len) == 0)
+            return true;
+    return false;
+}
+
+static bool is_read(const myth_prompts *p, const myth_job_prompt *it, myth_str key)
+{
+    static const char *const own[] = {"text", "ids", "messages", "id", "label", NULL}, *const of_talk[] = {"tools",
+                                                                                                           NULL};
+    return is_among(own, key) || is_among(p->o->keys, key) || (it->is_talk && is_among(of_talk, key));
+}
+
+static void count_unread(myth_prompts *p, const myth_job_prompt *it)
+{
+    for (const myth_json_node *n = it->object && p->o->keys ? myth_json_tree_first(&p->tree, it->object) : NULL; n;
+         n = myth_json_tree_next(&p->tree, n)) {
+        char name[UNREAD_BYTES];
+        uint32_t k = 0;
+        if (is_read(p, it, n->key))
+            continue;
+        snprintf(name, sizeof(name), "%.*s", (int)(n->key.len < sizeof(name) ? n->key.len : sizeof(name)), n->key.text);
+        while (k < p->n_unread && strcmp(p->unread[k].name, name) != 0)
+            k++;
+        if (k == UNREAD) {
+            p->n_more_unread++;
+            continue;
+        }
+        if (k == p->n_unread)
+            snprintf(p->unread[p->n_unread++].name, UNREAD_BYTES, "%s", name);
+        p->unread[k].n++;
+    }
+}
+
+/* Once for a job: not again where it goes on, and by the first of its processes. */
+static void note_unread(myth_prompts *p)
+{
+    char line[UNREAD * (UNREAD_BYTES + 40)];
+    size_t n = 0;
+    if (!p->n_unread || p->cli->goes_on || p->cli->merges_shares || p->cli->share > 0)
+        return;
+    for (uint32_t k = 0; k < p->n_unread; k++)
+        n += (size_t)snprintf(line + n, sizeof(line) - n, "%s\"%s\" in %llu line%s", k ? ", " : "", p->unread[k].name,
+                              (unsigned long long)p->unread[k].n, myth_s(p->unread[k].n));
+    if (p->n_more_unread)
+        snprintf(line + n, sizeof(line) - n, ", and %llu more", (unsigned long long)p->n_more_unread);
+    myth_term_note(p->cli->term, "%.200s: not read, and without effect: %s", p->lines.path, line);
+}
+
 /* ---- all lines ---- */
 
 static myth_status next(myth_prompts *p, myth_job_prompt *out, bool *has, bool passes_done, myth_error *err)
@@ -270,6 +331,8 @@ myth_status myth_prompts_look(myth_prompts *p, myth_prompts_survey *out,
     bool has = true, has_chat = p->o->is_chat;
     *out = (myth_prompts_survey){0};
     memcpy(out->hash, p->lines.hash, sizeof(out->hash));
+    p->n_unread = 0;
+    p->n_more_unread = 0;
     MYTH_TRY(myth_prompts_rewind(p, err));
     for (;;) {
         MYTH_TRY(next(p, &it, &has, false, err));
@@ -281,6 +344,7 @@ myth_status myth_prompts_look(myth_prompts *p, myth_prompts_survey *out,
         out->longest = it.n_ids > out->longest ? it.n_ids : out->longest;
         out->longest_id = it.n_id > out->longest_id ? it.n_id : out->longest_id;
         has_chat |= it.is_talk;
+        count_unread(p, &it);
         if (visit)
             MYTH_TRY(visit(user, &it, err));
         if (*p->cli->cancel)
@@ -294,6 +358,7 @@ myth_status myth_prompts_look(myth_prompts *p, myth_prompts_survey *out,
         MYTH_TRY(myth_fail(err, MYTH_EARG, "%s belongs to a chat, and no line of %.160s is one; add --chat", of_chats,
                            p->lines.path));
     p->seen = *out;
+    note_unread(p);
     st = myth_prompts_rewind(p, err);
 fail:
     return st;

@@ -8,6 +8,7 @@
  *          job reads by itself (prompt->object). A JSON string is a text. Blank lines are skipped
  * Faults   a line that cannot be a prompt (not JSON, not UTF-8, no text, more ids than fit) is an item like the others:
  *          it has no ids, and `fault` says why. It never ends the job
+ * Members  that nobody reads are no fault: a line may have notes of its own
  * Passes   look reads everything once, so that a plan can be exact; rewind begins again. What is read from standard
  *          input is first copied to an unnamed file, because a pipe cannot be read twice
  * Changes  a file that is written to after it was opened is an error, and not another prompt (lines.h). No item behind
@@ -41,6 +42,9 @@ typedef struct {
     /* Items for which this is true are counted and passed over; NULL = none. */
     bool (*is_done)(void *user, uint64_t index);
     void *user;
+    /* What the job reads of a line beside the prompt, its id and its label, NULL behind the last: look notes once which
+     * other members there are and in how many lines. NULL = it does not. */
+    const char *const *keys;
 } myth_prompts_opts;
 
 typedef struct {

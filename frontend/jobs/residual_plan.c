@@ -315,6 +315,7 @@ static myth_status choose_rows(myth_residual_plan *p, myth_error *err)
 myth_status myth_residual_plan_make(myth_residual_plan *p, myth_cli *cli, const myth_model *model,
                                     const myth_residual_ask *ask, const myth_engine_opts *eo, myth_error *err)
 {
+    static const char *const no_keys[] = {NULL};
     const myth_residual_flags *f = ask->flags;
     myth_status st = MYTH_OK;
     *p = (myth_residual_plan){
@@ -322,7 +323,10 @@ myth_status myth_residual_plan_make(myth_residual_plan *p, myth_cli *cli, const 
         .model = model,
         .flags = f,
         .eo = *eo,
-        .po = {.is_chat = ask->prompt->chat, .system = ask->prompt->system, .label_most = MYTH_LABEL_BYTES - 1},
+        .po = {.is_chat = ask->prompt->chat,
+               .system = ask->prompt->system,
+               .label_most = MYTH_LABEL_BYTES - 1,
+               .keys = no_keys},
         .ro = {.hook = (myth_hook)f->hook,
                .winsorize = (double)f->winsorize,
                .batch = f->batch,

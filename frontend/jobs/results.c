@@ -273,6 +273,22 @@ void myth_results_facts(myth_journal_fact *dst, size_t *n, const myth_cli *cli, 
     myth_results_fact(dst, n, "cache", "%s, %s", myth_dtype_get(eo->type_k)->name, myth_dtype_get(eo->type_v)->name);
 }
 
+bool myth_results_real(const myth_job_prompt *it, const char *key, double most, float *out,
+                       char why[MYTH_PROMPT_FAULT_BYTES])
+{
+    const myth_json_node *n = it->object ? myth_json_tree_get(it->tree, it->object, key) : NULL;
+    if (!n || n->type == MYTH_JSON_NULL)
+        return true;
+    const myth_json_token t = {.type = n->type, .span = n->text.text, .len = n->text.len};
+    double v = 0.0;
+    const bool is_right = myth_json_f64(&v, &t) && v >= 0.0 && v <= most;
+    if (is_right)
+        *out = (float)v;
+    else
+        snprintf(why, MYTH_PROMPT_FAULT_BYTES, "\"%.32s\": expected a number from 0 to %g", key, most);
+    return is_right;
+}
+
 bool myth_results_number(const myth_job_prompt *it, const char *key, uint64_t most, uint64_t *out,
                          char why[MYTH_PROMPT_FAULT_BYTES])
 {

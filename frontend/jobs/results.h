@@ -81,6 +81,9 @@ typedef struct {
 myth_status myth_results_print_plan(myth_cli *cli, const myth_model *model, const myth_engine_opts *eo,
                                     const myth_prompts_survey *s, const myth_work *work, const myth_results_count *more,
                                     size_t n_more, bool as_json, myth_error *err);
+/* A number of a line, from 0 up to most; as the next. */
+bool myth_results_real(const myth_job_prompt *it, const char *key, double most, float *out,
+                       char why[MYTH_PROMPT_FAULT_BYTES]);
 /* A whole number of a line, up to most; *out stays when the line has none. False: it is something else, and why says
  * so. */
 bool myth_results_number(const myth_job_prompt *it, const char *key, uint64_t most, uint64_t *out,

@@ -336,14 +336,135 @@ static void scores_of_ids(void **state)
     json_decref(rows);
 }
 
+/* What a line says of sampling takes the place of the flags', beside others that say other things, and is that of
+ * `generate` with such flags. */
+static void lines_sample_as_they_say(void **state)
+{
+    static const char *const own[][2] = {
+        {"", ""},
+        {",\"temperature\":1.3", "--temp 1.3"},
+        {",\"temperature\":0.9,\"top_k\":3", "--temp 0.9 --top-k 3"},
+        {",\"temperature\":2,\"top_k\":200,\"top_p\":1,\"min_p\":0", "--temp 2 --top-k 200 --top-p 1 --min-p 0"},
+        {",\"temperature\":1.5,\"top_p\":0.5", "--temp 1.5 --top-p 0.5"}};
+    enum { N = sizeof(own) / sizeof(own[0]) };
+    cli_result r;
+    char line[512];
+    (void)state;
+    snprintf(line, sizeof(line), "%s/p.jsonl", cli_dir);
+    FILE *f = fopen(line, "w");
+    assert_non_null(f);
+    for (int i = 0; i < N; i++)
+        fprintf(f, "{\"text\":\"some words\",\"seed\":%d%s}\n", 40 + i, own[i][0]);
+    fclose(f);
+    cli_expect(&r, JOB "-n 24 -np 1 -o $D/o1 --mem-report $D/mem.json", 0);
+    cli_expect_planned("own sampling");
+    cli_expect(&r, JOB "-n 24 -np 5 -o $D/o5", 0);
+    same_files("o1", "o5");
+    json_t *rows = read_rows("o5");
+    for (size_t i = 0; i < N; i++) {
+        snprintf(line, sizeof(line), "generate " TINY "-p 'some words' -n 24 --json --seed %zu %s", 40 + i, own[i][1]);
+        json_t *single = cli_json(&r, line);
+        if (!json_equal(json_object_get(single, "ids"), json_object_get(json_array_get(rows, i), "ids")))
+            fail_msg("line %zu differs from %s", i, line);
+        json_decref(single);
+    }
+    json_decref(rows);
+}
+
+/* A text that ends an answer is found whatever tokens it is made of, and is no part of the answer's text. */
+static void answers_end_before_a_text(void **state)
+{
+    cli_result r;
+    char path[64];
+    (void)state;
+    cli_expect(&r, "generate " TINY "-p 'some words' -n 60 --temp 2 --seed 9 --ignore-eos --json", 0);
+    json_error_t e;
+    json_t *whole = json_loads(r.out, 0, &e);
+    const char *text = json_string_value(json_object_get(whole, "text"));
+    const size_t n = strlen(text);
+    size_t from = n / 2;
+    while (text[from] & 0x80)
+        from++;
+    size_t to = from + 5;
+    while (text[to] & 0x80)
+        to++;
+    json_t *stop = json_stringn(text + from, to - from), *row;
+    snprintf(path, sizeof(path), "%s/p.jsonl", cli_dir);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    for (int i = 0; i < 3; i++) {
+        row = json_pack("{sssisO}", "text", "some words", "seed", 9, "stop", stop);
+        if (i)
+            json_object_set_new(row, "stop", json_pack("[ssO]", "no such text", i == 1 ? "neither" : "x", stop));
+        if (i == 2)
+            json_object_set_new(row, "stop", json_pack("[s]", "no such text"));
+        json_dumpf(row, f, JSON_COMPACT);
+        fputc('\n', f);
+        json_decref(row);
+    }
+    fclose(f);
+    cli_expect(&r, JOB "-n 60 --temp 2 --ignore-eos -np 3 --top-logprobs 2 -o $D/o", 0);
+    json_t *rows = read_rows("o"), *ids = json_object_get(whole, "ids");
+    const size_t first = (size_t)(strstr(text, json_string_value(stop)) - text);
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *got = json_array_get(rows, i), *own = json_object_get(got, "ids");
+        const char *cut = json_string_value(json_object_get(got, "text"));
+        assert_string_equal(json_string_value(json_object_get(got, "finish_reason")), i < 2 ? "stop" : "length");
+        if (strlen(cut) != (i < 2 ? first : n) || memcmp(cut, text, strlen(cut)) != 0)
+            fail_msg("\"%s\" of \"%s\" before \"%s\"", cut, text, json_string_value(stop));
+        assert_true(i == 2 || json_array_size(own) < json_array_size(ids));
+        assert_int_equal(json_array_size(json_object_get(got, "logprobs")), json_array_size(own));
+        for (size_t k = 0; k < json_array_size(own); k++)
+            assert_true(json_equal(json_array_get(own, k), json_array_get(ids, k)));
+    }
+    json_decref(rows);
+    json_decref(stop);
+    json_decref(whole);
+}
+
+static void what_is_not_read_is_noted(void **state)
+{
+    cli_result r;
+    (void)state;
+    cli_shell(&r,
+              "printf '%s\\n' '{\"text\":\"a\",\"max_token\":2,\"n\":3}' '{\"text\":\"b\",\"temperature\":-1,\"n\":1}' "
+              "'{\"text\":\"c\",\"top_p\":\"x\",\"label\":\"l\"}' '{\"text\":\"d\",\"stop\":[\"\"]}' "
+              "'{\"text\":\"e\",\"top_k\":0.5}' "
+              ">$D/p.jsonl");
+    cli_expect(&r, JOB "-n 2 -o $D/o", 3);
+    if (!strstr(r.err, "p.jsonl: not read, and without effect: \"max_token\" in 1 line, \"n\" in 2 lines\n"))
+        fail_msg("%s", r.err);
+    json_t *rows = read_rows("o");
+    static const char *const error[] = {NULL, "line 2: \"temperature\": expected a number from 0 to 100",
+                                        "line 3: \"top_p\"", "line 4: \"stop\"", "line 5: \"top_k\""};
+    for (size_t i = 0; i < 5; i++) {
+        const char *got = json_string_value(json_object_get(json_array_get(rows, i), "error"));
+        if (error[i] ? !got || strncmp(got, error[i], strlen(error[i])) != 0 : got != NULL)
+            fail_msg("row %zu: %s", i, got ? got : "no error");
+    }
+    json_decref(rows);
+    cli_expect(&r, "logprobs " TINY "$D/p.jsonl -o $D/l --top-k 1", 0);
+    assert_non_null(strstr(r.err, "\"temperature\" in 1 line"));
+    cli_shell(&r, "printf '%s\\n' '{\"text\":\"a\",\"seed\":2,\"id\":1,\"label\":\"l\",\"grammar\":null}' >$D/p.jsonl");
+    cli_expect(&r, JOB "-n 2 -o $D/o", 0);
+    assert_null(strstr(r.err, "not read"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alone_and_together),      cmocka_unit_test(seed_and_index),
-        cmocka_unit_test(faults_are_rows),         cmocka_unit_test(killed),
-        cmocka_unit_test(other_flags_are_refused), cmocka_unit_test(another_tokenizer_is_refused),
-        cmocka_unit_test(memory_is_as_planned),    cmocka_unit_test(dry_run_counts),
+        cmocka_unit_test(alone_and_together),
+        cmocka_unit_test(seed_and_index),
+        cmocka_unit_test(faults_are_rows),
+        cmocka_unit_test(killed),
+        cmocka_unit_test(other_flags_are_refused),
+        cmocka_unit_test(another_tokenizer_is_refused),
+        cmocka_unit_test(memory_is_as_planned),
+        cmocka_unit_test(dry_run_counts),
         cmocka_unit_test(scores_of_ids),
+        cmocka_unit_test(lines_sample_as_they_say),
+        cmocka_unit_test(answers_end_before_a_text),
+        cmocka_unit_test(what_is_not_read_is_noted),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }
