@@ -278,6 +278,7 @@ myth_status myth_answers_open(myth_answers **out, myth_cli *cli, myth_model *mod
     a->o = o;
     a->reading = o->reading;
     a->reading.keys = keys;
+    a->reading.n_most = myth_prompts_most(model, eo);
     a->widest = o->sample;
     *out = a;
     MYTH_TRY(myth_prompts_open(&a->prompts, cli, model, o->prompts, &a->reading, err));
@@ -437,7 +438,9 @@ static myth_status begin_answer(myth_answers *a, uint32_t slot, const myth_job_p
                                 myth_error *err)
 {
     answer *w = &a->answer[slot];
-    if (own->n_new > a->n_new_most || ((w->grammar || a->o->grammar) && !a->grammars)) /* there is no room for it */
+    const bool has_room = it->n_ids <= a->eo.n_ctx && own->n_new <= a->n_new_most &&
+                          (a->grammars || (!w->grammar && !a->o->grammar));
+    if (!has_room)
         return myth_lines_changed(myth_prompts_lines(a->prompts), err);
     w->index = it->index;
     w->n_prompt = it->n_ids;
@@ -603,7 +606,6 @@ myth_status myth_answers_run(myth_answers *a, myth_error *err)
     myth_status st;
     bool has_more = true;
     uint32_t n_active = 0;
-    a->reading.n_most = a->eo.n_ctx;
     a->reading.is_done = myth_results_is_done;
     a->reading.user = &a->rows;
     MYTH_TRY(open_rows(a, err));

@@ -322,6 +322,7 @@ myth_status myth_logprobs_open(myth_logprobs **out, myth_cli *cli, myth_model *m
     l->o = o;
     l->reading = o->reading;
     l->reading.keys = keys;
+    l->reading.n_most = myth_prompts_most(model, eo);
     if (o->baseline)
         MYTH_TRY(myth_first_tokens_open(&l->baseline, cli, o->baseline, err));
     MYTH_TRY(myth_prompts_open(&l->prompts, cli, model, o->prompts, &l->reading, err));
@@ -749,7 +750,6 @@ myth_status myth_logprobs_run(myth_logprobs *l, myth_error *err)
 {
     myth_status st;
     bool has = true;
-    l->reading.n_most = l->eo.n_ctx;
     l->reading.is_done = myth_results_is_done;
     l->reading.user = &l->results;
     MYTH_TRY(open_results(l, err));

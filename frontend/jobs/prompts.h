@@ -70,6 +70,12 @@ typedef struct {
 
 typedef struct myth_prompts myth_prompts;
 
+/* The most ids that a prompt may have under an engine's options; 0 = any number. */
+static inline uint32_t myth_prompts_most(const myth_model *m, const myth_engine_opts *eo)
+{
+    return eo->n_ctx ? eo->n_ctx : m->config.n_ctx_train;
+}
+
 /* path "-" = standard input. The model must have a tokenizer unless every line has "ids"; a line that needs one and has
  * none is a fault. */
 myth_status myth_prompts_open(myth_prompts **out, myth_cli *cli, const myth_model *model, const char *path,

@@ -180,8 +180,7 @@ static void name_unlabelled(myth_residual_plan *p)
 static myth_status look(myth_residual_plan *p, const char *prompts, const char *base, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    const myth_config *c = &p->model->config;
-    const uint32_t n_ctx = p->eo.n_ctx ? p->eo.n_ctx : c->n_ctx_train;
+    const uint32_t n_ctx = myth_prompts_most(p->model, &p->eo);
     p->po.n_most = p->eo.n_ubatch && p->eo.n_ubatch < n_ctx ? p->eo.n_ubatch : n_ctx;
     if (p->flags->batch) {
         p->window =

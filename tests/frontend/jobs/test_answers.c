@@ -301,6 +301,26 @@ static void dry_run_counts(void **state)
     assert_int_equal(r.code, 1);
     json_decref(rows);
     json_decref(j);
+    /* a prompt that does not fit is a fault here as in the run, and needs no context */
+    cli_shell(
+        &r,
+        "printf '{\"ids\":[3,4]}\\n{\"ids\":[3' >$D/p.jsonl; for i in $(seq 40000); do printf ,4; done >>$D/p.jsonl; "
+        "echo ']}' >>$D/p.jsonl");
+    static const char *const job[] = {JOB "-n 4", "logprobs " TINY "$D/p.jsonl"};
+    for (size_t i = 0; i < 2; i++) {
+        char line[256];
+        snprintf(line, sizeof(line), "%s --dry-run --json", job[i]);
+        j = cli_json(&r, line);
+        assert_int_equal((int)cli_number(j, "faults"), 1);
+        assert_int_equal((int)cli_number(j, "prompt_tokens"), 2);
+        assert_true(cli_number(j, "plan.n_ctx") <= 512);
+        json_decref(j);
+        snprintf(line, sizeof(line), "%s -o $D/long%zu", job[i], i);
+        cli_expect(&r, line, 3);
+        snprintf(line, sizeof(line), "grep -c 'line 2: 40001 tokens, at most 32768 fit' $D/long%zu", i);
+        cli_shell(&r, line);
+        assert_string_equal(r.out, "1\n");
+    }
 }
 
 static void scores_of_ids(void **state)
