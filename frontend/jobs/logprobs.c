@@ -4,6 +4,7 @@
 #include "batch_size.h"
 #include "engine/base/hash.h"
 #include "frontend/rates/expect.h"
+#include "logprobs_line.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -67,108 +68,11 @@ struct myth_logprobs {
 
 static const char *const keys[] = {"token", "completions", NULL};
 
-static const myth_json_node *member(const myth_job_prompt *it, const char *key)
-{
-    const myth_json_node *n = it->object ? myth_json_tree_get(it->tree, it->object, key) : NULL;
-    return n && n->type != MYTH_JSON_NULL ? n : NULL;
-}
-
-static uint32_t n_choice(const myth_model *m)
-{
-    const uint32_t n = m->tokenizer ? myth_tokenizer_n_vocab(m->tokenizer) : m->config.n_vocab;
-    return n < m->config.n_vocab ? n : m->config.n_vocab;
-}
-
-static bool fault(char why[MYTH_PROMPT_FAULT_BYTES], const char *what)
-{
-    snprintf(why, MYTH_PROMPT_FAULT_BYTES, "%.180s", what);
-    return false;
-}
-
-/* A node of a number as an id of the vocabulary; -1 = it is none. */
-static int32_t id_of(const myth_logprobs *l, const myth_json_node *n)
-{
-    uint64_t id = 0;
-    bool is_id = n->type == MYTH_JSON_NUMBER && n->text.len > 0 && n->text.len < 11;
-    for (size_t i = 0; i < n->text.len && is_id; i++) {
-        is_id = n->text.text[i] >= '0' && n->text.text[i] <= '9';
-        id = 10 * id + (uint64_t)(n->text.text[i] - '0');
-    }
-    return is_id && id < n_choice(l->model) ? (int32_t)id : -1;
-}
-
-/* The ids of a text into dst [cap], dst NULL = their number alone. MYTH_OK with *n > cap: they do not fit. */
-static myth_status encode(const myth_logprobs *l, myth_str text, int32_t *dst, size_t cap, size_t *n, myth_error *err)
-{
-    const size_t bound = myth_tokenizer_bound(text.len) + 1;
-    myth_mem *mem = l->cli->mem;
-    int32_t *ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "completion", bound, sizeof(*ids));
-    if (!ids)
-        return myth_fail(err, MYTH_ENOMEM, "out of memory for a completion of %zu bytes", text.len);
-    myth_status st =
-        myth_tokenizer_encode(l->model->tokenizer, mem, MYTH_TOK_CONTENT, text.text, text.len, ids, bound, n, err);
-    if (st == MYTH_OK && dst && *n <= cap)
-        memcpy(dst, ids, *n * sizeof(*ids));
-    myth_free(mem, ids);
-    return st;
-}
-
-static myth_status read_token(const myth_logprobs *l, const myth_job_prompt *it, int32_t *token, bool *is_right,
-                              char why[MYTH_PROMPT_FAULT_BYTES], myth_error *err)
-{
-    const myth_json_node *n = member(it, "token");
-    size_t n_ids = 0;
-    *token = -1;
-    *is_right = true;
-    if (!n)
-        return MYTH_OK;
-    if (n->type == MYTH_JSON_STRING && l->model->tokenizer) {
-        int32_t id = -1;
-        const myth_status st = encode(l, n->text, &id, 1, &n_ids, err);
-        *token = n_ids == 1 ? id : -1;
-        if (st != MYTH_OK)
-            return st;
-    } else {
-        *token = id_of(l, n);
-    }
-    if (*token < 0)
-        *is_right = fault(why, "\"token\": expected an id of the vocabulary or a text of one token");
-    return MYTH_OK;
-}
-
-/* One completion into dst [cap]; NULL = its length alone. */
-static myth_status read_completion(const myth_logprobs *l, const myth_job_prompt *it, const myth_json_node *c,
-                                   int32_t *dst, size_t cap, size_t *n, bool *is_right,
-                                   char why[MYTH_PROMPT_FAULT_BYTES], myth_error *err)
-{
-    *n = 0;
-    *is_right = true;
-    if (c->type == MYTH_JSON_STRING && l->model->tokenizer) {
-        const myth_status st = encode(l, c->text, dst, cap, n, err);
-        if (st != MYTH_OK)
-            return st;
-    } else if (c->type == MYTH_JSON_ARRAY) {
-        for (const myth_json_node *i = myth_json_tree_first(it->tree, c); i; i = myth_json_tree_next(it->tree, i)) {
-            const int32_t id = id_of(l, i);
-            if (id < 0) {
-                *is_right = fault(why, "\"completions\": not an id of the vocabulary");
-                return MYTH_OK;
-            }
-            if (dst && *n < cap)
-                dst[*n] = id;
-            ++*n;
-        }
-    }
-    if (*n == 0)
-        *is_right = fault(why, "\"completions\": expected texts or lists of ids, none of them empty");
-    return MYTH_OK;
-}
-
 /* The completions of a line into l->done and l->length; with is_look their lengths alone, into the survey. */
 static myth_status read_completions(myth_logprobs *l, const myth_job_prompt *it, bool is_look, uint32_t *n,
                                     bool *is_right, char why[MYTH_PROMPT_FAULT_BYTES], myth_error *err)
 {
-    const myth_json_node *list = member(it, "completions");
+    const myth_json_node *list = myth_logprobs_member(it, "completions");
     uint64_t all = 0;
     uint32_t longest = 0;
     *n = 0;
@@ -176,13 +80,14 @@ static myth_status read_completions(myth_logprobs *l, const myth_job_prompt *it,
     if (!list)
         return MYTH_OK;
     if (list->type != MYTH_JSON_ARRAY || !list->n) {
-        *is_right = fault(why, "\"completions\": expected texts or lists of ids, none of them empty");
+        *is_right = myth_logprobs_fault(why, "\"completions\": expected texts or lists of ids, none of them empty");
         return MYTH_OK;
     }
     for (const myth_json_node *c = myth_json_tree_first(it->tree, list); c; c = myth_json_tree_next(it->tree, c)) {
         size_t len = 0;
         const size_t cap = is_look ? 0 : l->n_scored_most - (size_t)all;
-        const myth_status st = read_completion(l, it, c, is_look ? NULL : l->done + all, cap, &len, is_right, why, err);
+        const myth_status st =
+            myth_logprobs_completion(l->model, it, c, is_look ? NULL : l->done + all, cap, &len, is_right, why, err);
         if (st != MYTH_OK || !*is_right)
             return st;
         if (!is_look && (len > cap || *n == l->n_completion_most))
@@ -213,7 +118,7 @@ static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
     bool is_right;
     if (!it->ids)
         return MYTH_OK;
-    myth_status st = read_token(l, it, &token, &is_right, why, err);
+    myth_status st = myth_logprobs_token(l->model, it, &token, &is_right, why, err);
     if (st == MYTH_OK && is_right)
         st = read_completions(l, it, true, &n, &is_right, why, err);
     if (st != MYTH_OK || !is_right) {
@@ -437,7 +342,7 @@ static myth_status put_fault(myth_logprobs *l, const myth_job_prompt *it, const 
 static void on_full_logits(void *user, uint32_t tok_idx, const float *row, uint32_t n_vocab)
 {
     myth_logprobs *l = user;
-    const uint32_t most = n_choice(l->model), n = n_vocab < most ? n_vocab : most;
+    const uint32_t most = myth_logprobs_n_choice(l->model), n = n_vocab < most ? n_vocab : most;
     for (uint32_t k = 0; k < l->n_item; k++) {
         item *t = &l->item[k];
         if (t->token < 0 || t->token_at != l->first_id + tok_idx)
@@ -701,7 +606,7 @@ static myth_status one_prompt(myth_logprobs *l, const myth_job_prompt *it, myth_
     bool is_right;
     if (!it->ids)
         return put_fault(l, it, NULL, err);
-    myth_status st = read_token(l, it, &token, &is_right, why, err);
+    myth_status st = myth_logprobs_token(l->model, it, &token, &is_right, why, err);
     if (st == MYTH_OK && is_right)
         st = read_completions(l, it, false, &n, &is_right, why, err);
     if (st != MYTH_OK)
