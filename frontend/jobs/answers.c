@@ -53,9 +53,9 @@ struct myth_answers {
     answer *answer; /* [n_parallel] */
     char *piece;    /* text of one token */
     uint32_t n_parallel, n_new_most;
-    uint64_t need, n_new_all; /* ids that the longest prompt and its answer have; all answers at most */
-    double depth, end;        /* sums over prompts: of positions, of lengths */
-    uint64_t n_answer, n_id_all;
+    uint64_t need, n_new_all;                 /* ids that the longest prompt and its answer have; all answers at most */
+    double depth, end;                        /* sums over prompts: of positions, of lengths */
+    uint64_t n_answer, n_id_all, n_new_ended; /* ended: ids that the answers that have ended had at most */
     double seconds;
     myth_pace pace;
     myth_batch_size size;
@@ -138,6 +138,13 @@ static myth_status read_grammar(const myth_answers *a, const myth_job_prompt *it
     return MYTH_OK;
 }
 
+/* New ids of an answer at most, in a context of n_ctx (0 = any). The last one needs no room in it. */
+static uint64_t n_new_fits(uint64_t n_new, uint32_t n_ctx, uint32_t n_prompt)
+{
+    const uint64_t room = (uint64_t)n_ctx + 1 - n_prompt;
+    return n_ctx && room < n_new ? room : n_new;
+}
+
 static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
 {
     myth_answers *a = user;
@@ -165,7 +172,7 @@ static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
     const uint64_t need = it->n_ids + own.n_new;
     a->need = need > a->need ? need : a->need;
     a->n_new_most = own.n_new > a->n_new_most ? (uint32_t)own.n_new : a->n_new_most;
-    a->n_new_all += own.n_new;
+    a->n_new_all += n_new_fits(own.n_new, a->reading.n_most, it->n_ids);
     a->depth += 0.5 * it->n_ids * it->n_ids;
     a->end += it->n_ids;
     return MYTH_OK;
@@ -369,6 +376,7 @@ static myth_status put_row(myth_answers *a, const answer *w, uint32_t n_ids, myt
     myth_jout_key_u64(j, "prompt_tokens", w->n_prompt);
     myth_cli_print_adapters(j, a->model);
     a->n_answer++;
+    a->n_new_ended += n_new_fits(w->g.n_max, a->eo.n_ctx, w->n_prompt);
     a->n_id_all += n_ids;
     return myth_results_end(&a->rows, w->index, err);
 }
@@ -570,6 +578,28 @@ static myth_status join(myth_answers *a, bool *has_more, myth_error *err)
     return st;
 }
 
+/* Seconds at most: an answer may end before its length. */
+static double seconds_left(const myth_answers *a)
+{
+    const double share = myth_results_share(&a->rows), n_read = a->pace.n_tok[MYTH_PREFILL][0],
+                 reading = a->pace.seconds[MYTH_PREFILL][0];
+    double ended = (double)a->n_new_ended, under_way = 0.0;
+    for (uint32_t i = 0; i < a->n_parallel; i++) {
+        const answer *w = &a->answer[i];
+        myth_finish why;
+        uint32_t n_ids = 0;
+        if (!w->is_used)
+            continue;
+        myth_slots_get(a->slots, i, &n_ids, &why);
+        ended += n_ids;
+        under_way += (double)n_new_fits(w->g.n_max, a->eo.n_ctx, w->n_prompt) - n_ids;
+    }
+    const myth_results_work kind[] = {{n_read, share * (double)a->survey.n_token - n_read, reading},
+                                      {(double)a->rows.n_token, fmax(share * (double)a->n_new_all - ended, under_way),
+                                       myth_expect_now() - a->rows.begin - reading}};
+    return myth_results_left(kind, 2);
+}
+
 static myth_status open_rows(myth_answers *a, myth_error *err)
 {
     myth_journal_fact fact[FACTS];
@@ -616,16 +646,16 @@ myth_status myth_answers_run(myth_answers *a, myth_error *err)
             myth_grammars_open(&a->grammars, a->model, a->cli->mem, a->o->stop_ids, a->o->n_stop, a->n_parallel, err));
     MYTH_TRY(myth_slots_open(&a->slots, a->engine, a->n_parallel, err));
     a->size = myth_batch_size_of(myth_engine_plan(a->engine)->n_ubatch);
-    const double begin = myth_expect_now();
+    a->rows.begin = myth_expect_now();
     do {
         MYTH_TRY(join(a, &has_more, err));
         MYTH_TRY(end_answers(a, &n_active, err));
         a->rows.n_token += n_active;
         MYTH_TRY(forward(a, myth_slots_step, n_active, err));
         MYTH_TRY(end_answers(a, &n_active, err));
-        myth_results_progress(&a->rows, "answers");
+        myth_results_progress(&a->rows, "answers", "at most ", seconds_left(a));
     } while (n_active || (has_more && !*a->cli->cancel));
-    a->seconds = myth_expect_now() - begin;
+    a->seconds = myth_expect_now() - a->rows.begin;
     myth_expect_keep(a->cli, a->model, &a->eo, a->engine, &a->pace);
     st = myth_results_finish(&a->rows, err);
 fail:

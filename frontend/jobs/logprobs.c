@@ -582,6 +582,7 @@ static myth_status score(myth_logprobs *l, const myth_job_prompt *it, int32_t to
             n_top = print_head(l, j, t, &r, 0);
             memcpy(l->best, r.top_id, n_top * sizeof(*l->best));
         }
+        l->results.n_token += n ? l->n_id : 0;
         for (uint32_t row = 0; n && row < r.n_rows; row++)
             l->score[at++] = r.ask_logit[(size_t)row * r.n_ask] - r.lse[row];
         if (!n)
@@ -651,6 +652,13 @@ static myth_status open_results(myth_logprobs *l, myth_error *err)
     return st;
 }
 
+static double seconds_left(const myth_logprobs *l)
+{
+    const double all = myth_results_share(&l->results) * (double)(l->survey.n_token + l->n_scored),
+                 done = (double)l->results.n_token;
+    return myth_results_left(&(myth_results_work){done, all - done, myth_expect_now() - l->results.begin}, 1);
+}
+
 myth_status myth_logprobs_run(myth_logprobs *l, myth_error *err)
 {
     myth_status st;
@@ -662,6 +670,7 @@ myth_status myth_logprobs_run(myth_logprobs *l, myth_error *err)
     MYTH_TRY(myth_cli_engine_open(l->cli, &l->engine, l->model, &l->eo, err));
     MYTH_TRY(myth_seq_open(&l->seq, l->engine, err));
     l->size = myth_batch_size_of(l->n_step);
+    l->results.begin = myth_expect_now();
     while (!*l->cli->cancel) {
         myth_job_prompt it;
         MYTH_TRY(myth_prompts_next(l->prompts, &it, &has, err));
@@ -673,7 +682,7 @@ myth_status myth_logprobs_run(myth_logprobs *l, myth_error *err)
         if (l->n_kept)
             MYTH_TRY(myth_results_commit(&l->results, err));
         l->n_kept = 0;
-        myth_results_progress(&l->results, "prompts");
+        myth_results_progress(&l->results, "prompts", "", seconds_left(l));
     }
     if (st == MYTH_OK && !*l->cli->cancel)
         st = end_group(l, err);

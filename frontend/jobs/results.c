@@ -125,20 +125,37 @@ myth_status myth_results_commit(myth_results *r, myth_error *err)
     return st == MYTH_OK ? myth_journal_commit(r->journal, err) : st;
 }
 
-void myth_results_progress(myth_results *r, const char *what)
+double myth_results_share(const myth_results *r)
+{
+    const double all = (double)myth_shares_count(r->cli, r->n_item), done = (double)r->n_before;
+    return r->n_item && all > done ? (all - done) / (double)r->n_item : 0.0;
+}
+
+double myth_results_left(const myth_results_work *kind, size_t n)
+{
+    double seconds = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        if (kind[i].left > 0.0 && kind[i].done <= 0.0)
+            return -1.0;
+        if (kind[i].left > 0.0)
+            seconds += kind[i].left / kind[i].done * kind[i].seconds;
+    }
+    return seconds;
+}
+
+void myth_results_progress(myth_results *r, const char *what, const char *bound, double left)
 {
     const myth_term *t = r->cli->term;
     const double now = myth_expect_now(), past = now - r->begin;
-    char line[160], left[32];
+    char line[160], text[32];
     if (now - r->drawn_at < (t->has_progress ? 0.1 : MYTH_PROGRESS_PLAIN_S))
         return;
     r->drawn_at = now;
     const uint64_t done = r->n_before + r->n_put, all = myth_shares_count(r->cli, r->n_item);
     int n = snprintf(line, sizeof(line), "%.40s %" PRIu64 "/%" PRIu64 ", %.0f %.16s", what, done, all,
                      (double)r->n_token / past, r->unit);
-    if (r->n_put && n > 0 && (size_t)n < sizeof(line))
-        snprintf(line + n, sizeof(line) - (size_t)n, ", %s left",
-                 myth_seconds_text(left, past / (double)r->n_put * (double)(all - done)));
+    if (left >= 0.0 && n > 0 && (size_t)n < sizeof(line))
+        snprintf(line + n, sizeof(line) - (size_t)n, ", %s%s left", bound, myth_seconds_text(text, left));
     if (t->has_progress)
         myth_term_progress_line(r->cli->term, line);
     else

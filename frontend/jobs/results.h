@@ -32,7 +32,7 @@ typedef struct {
     uint64_t n_item, n_before, n_put, n_fault; /* before: done by earlier commands; put: by this one; fault: by all */
     uint64_t n_token;                          /* the job's own count, for the rate */
     const char *unit;                          /* of n_token: "tok/s" */
-    double begin, drawn_at;
+    double begin, drawn_at;                    /* begin: of the work, which the job may set later than open */
 } myth_results;
 
 /* Bytes of STAGING that open takes; row_bytes: of the longest row without its id, n_id: of the longest id. */
@@ -55,8 +55,16 @@ myth_status myth_results_end(myth_results *r, uint64_t index, myth_error *err);
 myth_status myth_results_fault(myth_results *r, const myth_job_prompt *it, const char *why, myth_error *err);
 /* Makes durable what was put. MYTH_ELIMIT: an input changed, and what was put is lost. */
 myth_status myth_results_commit(myth_results *r, myth_error *err);
-/* A line about the progress when one is due: "answers 12/64, 210 tok/s, 3 min 20 s left". */
-void myth_results_progress(myth_results *r, const char *what);
+/* Which part of all items this run has to do. */
+double myth_results_share(const myth_results *r);
+/* What is left, in seconds: tokens of each kind at the rate at which this run did that kind; < 0 = not known yet. */
+typedef struct {
+    double done, left, seconds; /* seconds: that `done` tokens took */
+} myth_results_work;
+double myth_results_left(const myth_results_work *kind, size_t n);
+/* A line about the progress when one is due: "answers 12/64, 210 tok/s, at most 3 min 20 s left". bound: "at most " or
+ * "". left: seconds, < 0 = not known. */
+void myth_results_progress(myth_results *r, const char *what, const char *bound, double left);
 /* Commits; when every item is there, writes the output and removes the journal. MYTH_ECANCEL otherwise: the message
  * says how many there are, and that the same command goes on. */
 myth_status myth_results_finish(myth_results *r, myth_error *err);

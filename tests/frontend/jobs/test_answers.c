@@ -2,6 +2,9 @@
  * kill; the rows are in the order of the prompts, faults among them; memory is as planned. */
 #include "tests/frontend/cli/cli_run.h"
 
+#include "frontend/jobs/results.h"
+
+#include <math.h>
 #include <string.h>
 
 enum { N_PROMPT = 64, LINE = 512 };
@@ -470,6 +473,29 @@ static void what_is_not_read_is_noted(void **state)
     assert_null(strstr(r.err, "not read"));
 }
 
+/* What is left is counted in tokens, each kind at its own rate: not in answers, of which one may be as long as all. */
+static void what_is_left_is_counted_in_tokens(void **state)
+{
+    (void)state;
+    const myth_results_work kind[] = {{100, 50, 2.0}, {10, 1000, 5.0}}, over[] = {{100, -3, 2.0}, {10, 20, 5.0}},
+                            not_yet[] = {{100, 50, 2.0}, {0, 1000, 0.0}};
+    assert_true(fabs(myth_results_left(kind, 2) - 501.0) < 1e-9);
+    assert_true(fabs(myth_results_left(over, 2) - 10.0) < 1e-9);
+    assert_true(myth_results_left(not_yet, 2) < 0.0);
+    myth_cli cli = {.n_share = 0};
+    myth_results r = {.cli = &cli, .n_item = 40, .n_before = 10};
+    assert_true(fabs(myth_results_share(&r) - 0.75) < 1e-9);
+    cli = (myth_cli){.n_share = 4, .share = 1}; /* 10 items, all of them done */
+    assert_true(myth_results_share(&r) == 0.0);
+    /* new ids are counted up to what the context holds: 2 and 7 of 8 */
+    cli_result got;
+    cli_shell(&got,
+              "printf '{\"ids\":[3,4],\"max_tokens\":1000000}\\n{\"ids\":[3,4,5],\"max_tokens\":2}\\n' >$D/p.jsonl");
+    json_t *j = cli_json(&got, JOB "-c 8 --dry-run --json");
+    assert_int_equal((int)cli_number(j, "new_tokens_most"), 7 + 2);
+    json_decref(j);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -483,6 +509,7 @@ int main(void)
         cmocka_unit_test(dry_run_counts),
         cmocka_unit_test(scores_of_ids),
         cmocka_unit_test(lines_sample_as_they_say),
+        cmocka_unit_test(what_is_left_is_counted_in_tokens),
         cmocka_unit_test(answers_end_before_a_text),
         cmocka_unit_test(what_is_not_read_is_noted),
     };
