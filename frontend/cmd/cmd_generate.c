@@ -48,7 +48,8 @@ static const myth_option options[] = {
      "also print the prompt, with control tokens by name, on stderr or in the JSON"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_generate_flags, json), NULL, 0, 0,
      "print {\"ids\",\"text\",\"tool_calls\",\"finish_reason\"}: the new ids, their text and the calls of tools in "
-     "it; with --jsonl what was done"},
+     "it; with --jsonl {\"answers\",\"faults\"} of the job and {\"run_answers\",\"new_tokens\",\"seconds\"} of this "
+     "run"},
 };
 static const myth_option many[] = {
     {"jsonl", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_generate_flags, jsonl), NULL, 0, 0,

@@ -663,12 +663,15 @@ fail:
     return st;
 }
 
-void myth_answers_counts(const myth_answers *a, uint64_t *n_answer, uint64_t *n_fault, uint64_t *n_id, double *seconds)
+myth_answers_count myth_answers_counts(const myth_answers *a)
 {
-    *n_answer = a->n_answer;
-    *n_fault = a->rows.n_fault;
-    *n_id = a->n_id_all;
-    *seconds = a->seconds;
+    return (myth_answers_count){
+        .n_answer = myth_results_done(&a->rows) - a->rows.n_fault,
+        .n_fault = a->rows.n_fault,
+        .n_run = a->n_answer,
+        .n_id = a->n_id_all,
+        .seconds = a->seconds,
+    };
 }
 
 /* ---- the plan ---- */

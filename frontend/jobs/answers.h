@@ -58,8 +58,12 @@ void myth_answers_close(myth_answers *a); /* takes NULL */
 myth_status myth_answers_print_plan(myth_answers *a, bool as_json, myth_error *err);
 /* Answers all prompts that are not answered yet, and writes the output. */
 myth_status myth_answers_run(myth_answers *a, myth_error *err);
-/* How many answers this run generated, and how many prompts of it had a fault; their new ids and seconds. */
-void myth_answers_counts(const myth_answers *a, uint64_t *n_answer, uint64_t *n_fault, uint64_t *n_id, double *seconds);
+typedef struct {
+    uint64_t n_answer, n_fault; /* of the job: answers, and lines that got none */
+    uint64_t n_run, n_id;       /* of this run: answers, and their new ids */
+    double seconds;
+} myth_answers_count;
+myth_answers_count myth_answers_counts(const myth_answers *a);
 
 #ifdef __cplusplus
 }

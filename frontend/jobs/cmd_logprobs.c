@@ -23,7 +23,8 @@ static const myth_option options[] = {
     {"dry-run", NULL, MYTH_OPT_FLAG, NULL, offsetof(logprobs_opts, dry_run), NULL, 0, 0,
      "count the prompts' tokens, plan memory and expect the seconds, but do not run the model"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(logprobs_opts, json), NULL, 0, 0,
-     "print {\"rows\",\"faults\"} at the end, or the plan of --dry-run, as JSON"},
+     "print {\"rows\",\"faults\",\"run_rows\"} at the end, of the job and of this run, or the plan of --dry-run, as "
+     "JSON"},
 };
 static const myth_option_group groups[] = {
     MYTH_GROUP("logprobs", logprobs_opts, options), MYTH_GROUP_LOGPROBS("next tokens", logprobs_opts, what),
@@ -80,7 +81,7 @@ static myth_status work(myth_cli *cli, const logprobs_opts *o, uint64_t *n_fault
     myth_model model = {0};
     myth_engine_opts eo;
     myth_logprobs *l = NULL;
-    uint64_t n_row = 0;
+    uint64_t n_row = 0, n_run = 0;
     MYTH_TRY(myth_cli_model_open(cli, &model, &o->model, &o->engine,
                                  o->dry_run ? MYTH_WEIGHTS_HEADER : MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(myth_logprobs_check_model(&model, err));
@@ -96,9 +97,10 @@ static myth_status work(myth_cli *cli, const logprobs_opts *o, uint64_t *n_fault
     if (st == MYTH_OK)
         st = myth_logprobs_run(l, err);
     if (l)
-        myth_logprobs_counts(l, &n_row, n_fault);
+        myth_logprobs_counts(l, &n_row, n_fault, &n_run);
     if (st == MYTH_OK && o->json)
-        printf("{\"rows\":%llu,\"faults\":%llu}\n", (unsigned long long)n_row, (unsigned long long)*n_fault);
+        printf("{\"rows\":%llu,\"faults\":%llu,\"run_rows\":%llu}\n", (unsigned long long)n_row,
+               (unsigned long long)*n_fault, (unsigned long long)n_run);
 fail:
     myth_logprobs_close(l);
     myth_model_close(&model);

@@ -42,16 +42,15 @@ static myth_status check_tool_choice(const myth_generate_flags *o, const myth_mo
 
 static void print_counts(const myth_answers *a, const myth_model *m)
 {
-    uint64_t n_answer, n_fault, n_id;
-    double seconds;
+    const myth_answers_count n = myth_answers_counts(a);
     myth_json_out j;
-    myth_answers_counts(a, &n_answer, &n_fault, &n_id, &seconds);
     myth_jout_start(&j, stdout);
     myth_jout_object(&j);
-    myth_jout_key_u64(&j, "answers", n_answer);
-    myth_jout_key_u64(&j, "faults", n_fault);
-    myth_jout_key_u64(&j, "new_tokens", n_id);
-    myth_jout_key_f64(&j, "seconds", seconds);
+    myth_jout_key_u64(&j, "answers", n.n_answer);
+    myth_jout_key_u64(&j, "faults", n.n_fault);
+    myth_jout_key_u64(&j, "run_answers", n.n_run);
+    myth_jout_key_u64(&j, "new_tokens", n.n_id);
+    myth_jout_key_f64(&j, "seconds", n.seconds);
     myth_cli_print_adapters(&j, m);
     myth_jout_end(&j);
 }
@@ -60,8 +59,6 @@ static void print_counts(const myth_answers *a, const myth_model *m)
 static myth_status answer_many(myth_cli *cli, const myth_generate_flags *o, uint64_t *n_fault, myth_error *err)
 {
     int32_t stop[8];
-    uint64_t n[2];
-    double seconds;
     bool thinks;
     uint32_t n_think;
     uint64_t hash;
@@ -99,7 +96,7 @@ static myth_status answer_many(myth_cli *cli, const myth_generate_flags *o, uint
     else if (st == MYTH_OK)
         st = myth_answers_run(a, err);
     if (a && !o->dry_run)
-        myth_answers_counts(a, &n[0], n_fault, &n[1], &seconds);
+        *n_fault = myth_answers_counts(a).n_fault;
     if (st == MYTH_OK && o->json && !o->dry_run)
         print_counts(a, &model);
 fail:

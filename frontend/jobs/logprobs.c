@@ -693,9 +693,10 @@ fail:
     return st;
 }
 
-void myth_logprobs_counts(const myth_logprobs *l, uint64_t *n_row, uint64_t *n_fault)
+void myth_logprobs_counts(const myth_logprobs *l, uint64_t *n_row, uint64_t *n_fault, uint64_t *n_run)
 {
-    *n_row = l->results.n_put;
+    *n_run = l->results.n_put;
+    *n_row = myth_results_done(&l->results);
     *n_fault = l->results.n_fault;
 }
 

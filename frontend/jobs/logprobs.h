@@ -48,8 +48,8 @@ void myth_logprobs_close(myth_logprobs *l); /* takes NULL */
 myth_work myth_logprobs_work(const myth_logprobs *l);
 myth_status myth_logprobs_print_plan(myth_logprobs *l, bool as_json, myth_error *err);
 myth_status myth_logprobs_run(myth_logprobs *l, myth_error *err);
-/* Rows of this run, and those of them that are faults. */
-void myth_logprobs_counts(const myth_logprobs *l, uint64_t *n_row, uint64_t *n_fault);
+/* Rows of the job and those of them that are faults; n_run: rows of this run. */
+void myth_logprobs_counts(const myth_logprobs *l, uint64_t *n_row, uint64_t *n_fault, uint64_t *n_run);
 
 #ifdef __cplusplus
 }

@@ -151,7 +151,7 @@ void myth_results_progress(myth_results *r, const char *what, const char *bound,
     if (now - r->drawn_at < (t->has_progress ? 0.1 : MYTH_PROGRESS_PLAIN_S))
         return;
     r->drawn_at = now;
-    const uint64_t done = r->n_before + r->n_put, all = myth_shares_count(r->cli, r->n_item);
+    const uint64_t done = myth_results_done(r), all = myth_shares_count(r->cli, r->n_item);
     int n = snprintf(line, sizeof(line), "%.40s %" PRIu64 "/%" PRIu64 ", %.0f %.16s", what, done, all,
                      (double)r->n_token / past, r->unit);
     if (left >= 0.0 && n > 0 && (size_t)n < sizeof(line))

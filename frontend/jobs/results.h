@@ -55,6 +55,8 @@ myth_status myth_results_end(myth_results *r, uint64_t index, myth_error *err);
 myth_status myth_results_fault(myth_results *r, const myth_job_prompt *it, const char *why, myth_error *err);
 /* Makes durable what was put. MYTH_ELIMIT: an input changed, and what was put is lost. */
 myth_status myth_results_commit(myth_results *r, myth_error *err);
+/* Rows that are there, of this run and those before it; faults are among them. */
+static inline uint64_t myth_results_done(const myth_results *r) { return r->n_before + r->n_put; }
 /* Which part of all items this run has to do. */
 double myth_results_share(const myth_results *r);
 /* What is left, in seconds: tokens of each kind at the rate at which this run did that kind; < 0 = not known yet. */

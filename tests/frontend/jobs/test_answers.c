@@ -224,7 +224,15 @@ static void other_flags_are_refused(void **state)
     char line[512];
     (void)state;
     write_prompts(false, N_PROMPT);
+    /* a job that goes on counts what is done, and apart what this run did */
+    cli_shell(&r, "echo '{' >>$D/p.jsonl");
     cli_interrupt(&r, JOB "-n 60 -np 1 -o $D/r");
+    const int done = atoi(strstr(r.err, "interrupted after ") + strlen("interrupted after "));
+    cli_shell(&r, "cp $D/r.journal $D/again.journal; $M " JOB "-n 60 -o $D/again --json");
+    assert_int_equal(r.code, 3);
+    snprintf(line, sizeof(line), "{\"answers\":%d,\"faults\":1,\"run_answers\":%d,", N_PROMPT, N_PROMPT - done);
+    if (strncmp(r.out, line, strlen(line)) != 0)
+        fail_msg("%s, not %s", r.out, line);
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
         snprintf(line, sizeof(line), JOB "%s -o $D/r", row[i].flags);
         cli_expect(&r, line, 2);
@@ -234,8 +242,8 @@ static void other_flags_are_refused(void **state)
     cli_shell(&r, "cp $D/p.jsonl $D/kept; echo '\"one more\"' >>$D/p.jsonl");
     cli_expect(&r, JOB "-n 60 -o $D/r", 2);
     assert_non_null(strstr(r.err, "content of the prompts"));
-    cli_expect(&r, JOB "-n 8 --resume off -o $D/r", 0);
-    cli_expect(&r, JOB "-n 8 -o $D/r2", 0);
+    cli_expect(&r, JOB "-n 8 --resume off -o $D/r", 3);
+    cli_expect(&r, JOB "-n 8 -o $D/r2", 3);
     same_files("r", "r2");
 }
 

@@ -292,7 +292,8 @@ static void killed(void **state)
             before = 0;
         }
     }
-    cli_expect(&r, "logprobs " TINY "$D/p.jsonl -o $D/k --save-baseline $D/k.base -ub 128", 0);
+    cli_expect(&r, "logprobs " TINY "$D/p.jsonl -o $D/k --save-baseline $D/k.base -ub 128 --json", 0);
+    assert_int_equal(strncmp(r.out, "{\"rows\":1500,\"faults\":0,\"run_rows\":", 35), 0);
     same_files("whole", "k");
     same_files("whole.base", "k.base");
 }
