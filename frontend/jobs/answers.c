@@ -145,6 +145,13 @@ static uint64_t n_new_fits(uint64_t n_new, uint32_t n_ctx, uint32_t n_prompt)
     return n_ctx && room < n_new ? room : n_new;
 }
 
+/* A prompt that the look took for one: it has counted its ids. */
+static void look_fault(myth_answers *a, const myth_job_prompt *it)
+{
+    a->survey.n_fault++;
+    a->survey.n_token -= it->n_ids;
+}
+
 static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
 {
     myth_answers *a = user;
@@ -153,14 +160,14 @@ static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
     if (!it->ids)
         return MYTH_OK;
     if (!read_own(a, it, &own, why)) {
-        a->survey.n_fault++; /* look adds its own */
+        look_fault(a, it);
         return MYTH_OK;
     }
     myth_gbnf *grammar = NULL;
     if (read_grammar(a, it, &grammar, why, err) != MYTH_OK)
         return MYTH_ENOMEM;
     if (*why) {
-        a->survey.n_fault++;
+        look_fault(a, it);
         return MYTH_OK;
     }
     a->has_grammar |= grammar || a->o->grammar;

@@ -57,11 +57,14 @@ struct myth_logprobs {
     double *logp;  /* [top_k], and [n_base_most] of the present model */
     int32_t *best; /* [top_k] */
     /* completions of one line */
-    int32_t *done;    /* [n_scored_most] ids */
-    uint32_t *length; /* [n_completion_most] */
-    float *score;     /* [n_scored_most] log-probability of each id */
-    char *text;       /* of one token */
-    uint32_t n_kept;  /* rows put since the last commit */
+    int32_t *done;         /* [n_scored_most] ids */
+    uint32_t *length;      /* [n_completion_most] */
+    float *score;          /* [n_scored_most] log-probability of each id */
+    uint32_t from, n_read; /* the completion that is next, and how many of its ids are scored */
+    uint64_t at;           /* place of its first in done */
+    bool is_past;          /* the sequence holds a part of a completion */
+    char *text;            /* of one token */
+    uint32_t n_kept;       /* rows put since the last commit */
 };
 
 /* ---- what a line says ---- */
@@ -73,8 +76,10 @@ static myth_status read_completions(myth_logprobs *l, const myth_job_prompt *it,
                                     bool *is_right, char why[MYTH_PROMPT_FAULT_BYTES], myth_error *err)
 {
     const myth_json_node *list = myth_logprobs_member(it, "completions");
+    const uint32_t n_most = l->reading.n_most;
     uint64_t all = 0;
     uint32_t longest = 0;
+    bool is_larger = false; /* than any that the look found right */
     *n = 0;
     *is_right = true;
     if (!list)
@@ -85,21 +90,28 @@ static myth_status read_completions(myth_logprobs *l, const myth_job_prompt *it,
     }
     for (const myth_json_node *c = myth_json_tree_first(it->tree, list); c; c = myth_json_tree_next(it->tree, c)) {
         size_t len = 0;
-        const size_t cap = is_look ? 0 : l->n_scored_most - (size_t)all;
+        is_larger |= *n == l->n_completion_most || all >= l->n_scored_most;
+        const bool is_kept = !is_look && !is_larger;
+        const size_t cap = is_kept ? l->n_scored_most - (size_t)all : 0;
         const myth_status st =
-            myth_logprobs_completion(l->model, it, c, is_look ? NULL : l->done + all, cap, &len, is_right, why, err);
+            myth_logprobs_completion(l->model, it, c, is_kept ? l->done + all : NULL, cap, &len, is_right, why, err);
         if (st != MYTH_OK || !*is_right)
             return st;
-        if (!is_look && (len > cap || *n == l->n_completion_most))
-            return myth_lines_changed(myth_prompts_lines(l->prompts), err);
-        if (!is_look)
+        if (n_most && it->n_ids - 1 + (uint64_t)len > n_most) {
+            snprintf(why, MYTH_PROMPT_FAULT_BYTES, "completion %u has %zu tokens, at most %u fit", *n, len,
+                     n_most + 1 - it->n_ids);
+            *is_right = false;
+            return MYTH_OK;
+        }
+        is_larger |= len > cap;
+        if (is_kept && !is_larger)
             l->length[*n] = (uint32_t)len;
         all += len;
         longest = len > longest ? (uint32_t)len : longest;
         ++*n;
     }
     if (!is_look)
-        return MYTH_OK;
+        return is_larger ? myth_lines_changed(myth_prompts_lines(l->prompts), err) : MYTH_OK;
     l->has_completions = true;
     l->n_scored += all;
     l->n_scored_most = all > l->n_scored_most ? all : l->n_scored_most;
@@ -122,7 +134,8 @@ static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
     if (st == MYTH_OK && is_right)
         st = read_completions(l, it, true, &n, &is_right, why, err);
     if (st != MYTH_OK || !is_right) {
-        l->survey.n_fault += st == MYTH_OK; /* look adds its own */
+        l->survey.n_fault += st == MYTH_OK; /* look adds its own, and has counted the ids */
+        l->survey.n_token -= it->n_ids;
         return st;
     }
     l->has_token |= token >= 0;
@@ -177,6 +190,7 @@ static myth_status plan(myth_logprobs *l, const myth_engine_opts *eo, myth_error
     l->eo.top_k = l->o->top_k;
     l->eo.n_ask = l->n_ask;
     l->eo.want_full_logits = l->has_token;
+    l->eo.n_checkpoint = l->completion_most > l->n_step; /* to come back to a prompt from a completion in pieces */
     extra.bytes[MYTH_MEM_STAGING] = myth_cli_staging(l->cli) + own_bytes(l);
     const myth_status st = myth_cli_plan(l->cli, l->model, &l->eo, &extra, err);
     if (st == MYTH_OK && l->eo.n_ubatch < l->n_step)
@@ -494,24 +508,70 @@ static myth_status feed(myth_logprobs *l, const myth_job_prompt *it, myth_error 
     return MYTH_OK;
 }
 
-/* Puts as many completions from `from` on into one forward as it holds: each behind the prompt's last token. Returns
- * the one after them. *at: the place in l->done of the first. */
-static uint32_t fill_runs(myth_logprobs *l, const item *t, int32_t last, uint32_t from, uint32_t n, uint64_t at)
+/* Adds a run of ids i .. i + n - 1 of the completion at `at` to the forward, each behind the one before it, the first
+ * behind the prompt's last. One that is not its end stays in the sequence. */
+static void add_run(myth_logprobs *l, uint32_t n_run, int32_t last, uint64_t at, uint32_t i, uint32_t n, bool is_end)
 {
-    uint32_t k = from, rows = 0;
-    for (; k < n && (rows == 0 || rows + l->length[k] <= l->size.now); at += l->length[k++]) {
-        l->run[k - from] =
-            (myth_batch_run){.seq = l->seq, .token = l->ids + rows, .n = l->length[k], .is_ephemeral = true};
-        for (uint32_t i = 0; i < l->length[k]; i++, rows++) {
-            l->ids[rows] = i ? l->done[at + i - 1] : last;
-            l->want[rows] = MYTH_WANT_LOGITS;
-            ask_row(l, rows, l->done[at + i], rows == 0 && from == 0 ? t : NULL);
-        }
+    l->run[n_run] = (myth_batch_run){.seq = l->seq, .token = l->ids + l->n_id, .n = n, .is_ephemeral = is_end};
+    for (const uint32_t to = i + n; i < to; i++, l->n_id++) {
+        l->ids[l->n_id] = i ? l->done[at + i - 1] : last;
+        l->want[l->n_id] = MYTH_WANT_LOGITS;
+        ask_row(l, l->n_id, l->done[at + i], NULL);
     }
-    if (from == 0 && t->token >= 0)
-        l->want[0] |= MYTH_WANT_FULL_LOGITS;
-    l->n_id = rows;
-    return k;
+}
+
+/* Fills a forward with what comes next: as many of the completions as it holds, each of them behind the prompt's last
+ * token, or the next piece of one that it does not hold. Returns the runs. */
+static uint32_t fill_runs(myth_logprobs *l, const item *t, int32_t last, uint32_t n)
+{
+    const uint32_t left = l->length[l->from] - l->n_read, now = l->size.now;
+    uint32_t k = l->from;
+    uint64_t at = l->at;
+    l->n_id = 0;
+    if (l->n_read || left > now)
+        add_run(l, k++ - l->from, last, at, l->n_read, left < now ? left : now, left <= now);
+    else
+        for (; k < n && l->n_id + l->length[k] <= now; at += l->length[k++])
+            add_run(l, k - l->from, last, at, 0, l->length[k], true);
+    if (l->at == 0 && l->n_read == 0) {
+        ask_row(l, 0, l->done[0], t);
+        l->want[0] |= t->token >= 0 ? MYTH_WANT_FULL_LOGITS : 0;
+    }
+    return k - l->from;
+}
+
+/* The scores of n_row ids that a forward of n_run runs had, and what comes behind them. */
+static void take_scores(myth_logprobs *l, const myth_result *r, uint32_t n_run)
+{
+    for (uint32_t row = 0; row < r->n_rows; row++)
+        l->score[l->at + l->n_read + row] = r->ask_logit[(size_t)row * r->n_ask] - r->lse[row];
+    l->results.n_token += r->n_rows;
+    l->n_read += n_run == 1 ? r->n_rows : 0;
+    if (n_run == 1 && l->n_read < l->length[l->from]) {
+        l->is_past = true;
+        return;
+    }
+    for (uint32_t k = 0; k < n_run; k++)
+        l->at += l->length[l->from++];
+    l->n_read = 0;
+}
+
+/* Makes the sequence hold the prompt again, less its last token, where it holds more or has lost some of it; and keeps
+ * that state for a completion that is read in pieces. */
+static myth_status hold_prompt(myth_logprobs *l, const myth_job_prompt *it, uint32_t n, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    if (l->n_read)
+        return MYTH_OK;
+    if (l->is_past)
+        MYTH_TRY(feed(l, it, err));
+    l->is_past = false;
+    if (l->eo.n_checkpoint && l->from < n && l->length[l->from] > l->size.now && it->n_ids > 1) {
+        myth_seq_forget(l->seq, 0);
+        MYTH_TRY(myth_seq_checkpoint(l->seq, err));
+    }
+fail:
+    return st;
 }
 
 static void print_completions(const myth_logprobs *l, myth_json_out *j, uint32_t n)
@@ -552,19 +612,21 @@ static myth_status score(myth_logprobs *l, const myth_job_prompt *it, int32_t to
     myth_status st;
     myth_result r = {0};
     item *t = &l->item[0];
-    uint32_t n_top = 0;
-    uint64_t at = 0;
+    uint32_t n_top = 0, n_run = 1;
     MYTH_TRY(end_group(l, err));
     name_item(t, it, token);
     t->token_at = 0;
     MYTH_TRY(find_base(l, t, err));
     l->n_item = 1; /* for on_full_logits */
-    MYTH_TRY(feed(l, it, err));
+    l->from = l->n_read = 0;
+    l->at = 0;
+    l->is_past = true;
     const int32_t last = it->ids[it->n_ids - 1];
     myth_json_out *j = myth_results_begin(&l->results, t->index, t->id, t->n_id);
-    for (uint32_t from = 0, to = 0; from < n || !n_top; from = to) {
+    while (l->from < n || !n_top) {
+        MYTH_TRY(hold_prompt(l, it, n, err));
         if (n) {
-            to = fill_runs(l, t, last, from, n, at);
+            n_run = fill_runs(l, t, last, n);
         } else {
             l->ids[0] = last;
             l->want[0] = MYTH_WANT_LOGITS | (token >= 0 ? MYTH_WANT_FULL_LOGITS : 0);
@@ -572,21 +634,19 @@ static myth_status score(myth_logprobs *l, const myth_job_prompt *it, int32_t to
             ask_row(l, 0, 0, t);
             l->n_id = 1;
         }
-        st = forward(l, n ? to - from : 1, &r, err);
+        st = forward(l, n_run, &r, err);
         if (myth_batch_size_again(&l->size, st, l->n_id)) {
-            to = from;
+            l->is_past = true; /* the completion from its beginning: the sequence may have lost some of it */
+            l->n_read = 0;
             continue;
         }
         MYTH_TRY(st);
-        if (from == 0) {
+        if (!n_top) {
             n_top = print_head(l, j, t, &r, 0);
             memcpy(l->best, r.top_id, n_top * sizeof(*l->best));
         }
-        l->results.n_token += n ? l->n_id : 0;
-        for (uint32_t row = 0; n && row < r.n_rows; row++)
-            l->score[at++] = r.ask_logit[(size_t)row * r.n_ask] - r.lse[row];
-        if (!n)
-            break;
+        if (n)
+            take_scores(l, &r, n_run);
     }
     if (n)
         print_completions(l, j, n);
@@ -614,13 +674,6 @@ static myth_status one_prompt(myth_logprobs *l, const myth_job_prompt *it, myth_
         return st;
     if (is_right && token >= 0 && !l->has_token)
         return myth_lines_changed(myth_prompts_lines(l->prompts), err);
-    for (uint32_t k = 0; k < n && is_right; k++)
-        if (l->length[k] > l->n_row || (uint64_t)it->n_ids - 1 + l->length[k] > l->eo.n_ctx) {
-            const uint32_t room = l->eo.n_ctx + 1 - it->n_ids;
-            snprintf(why, sizeof(why), "completion %u has %u tokens, at most %u fit", k, l->length[k],
-                     room < l->n_row ? room : l->n_row);
-            is_right = false;
-        }
     if (!is_right)
         return put_fault(l, it, why, err);
     return n || it->n_ids > l->n_step ? score(l, it, token, n, err) : add_to_group(l, it, token, err);

@@ -8,8 +8,9 @@
  *          with a baseline "kl" (first_tokens.h); null where the baseline has no distribution of the prompt
  * Texts    a completion is tokenized by itself and its ids follow the prompt's: nothing is joined across the border
  * Work     prompts are read together, as many as a micro-batch holds, and keep no keys. With completions the prompt is
- *          read once, less its last token, and each completion branches off; consecutive prompts share what they begin
- *          with. A row has the same bits for every grouping
+ *          read once, less its last token, and each completion branches off, in pieces if it is longer than a
+ *          micro-batch; consecutive prompts share what they begin with. A row has the same bits for every grouping and
+ *          micro-batch
  * Memory   planned before the first prompt; nothing grows with their number
  * Errors   those of the engine, prompts.h, results.h and first_tokens.h; MYTH_EUNSUPPORTED: a model without logits
  * Threads  one */

@@ -217,7 +217,7 @@ static void write_prompts(uint32_t n_line, uint32_t most)
         if (i % 3 == 0)
             fprintf(f, ",\"id\":%u,\"token\":%d", i, ids[0]);
         for (int c = 0; c < 5 && i % 4 == 1; c++) {
-            const uint32_t m = make_line(&rng, ids, 15);
+            const uint32_t m = make_line(&rng, ids, c == 2 && i % 8 == 1 ? 120 : 15);
             fputs(c ? "," : ",\"completions\":[", f);
             put_ids(f, ids, m);
         }
@@ -228,11 +228,11 @@ static void write_prompts(uint32_t n_line, uint32_t most)
 
 static void same_bits_for_every_grouping(void **state)
 {
-    static const char *const flags[] = {"-ub 512", "-ub 16", "-ub 64", "-ub 100", "-c 300"};
+    static const char *const flags[] = {"-ub 512", "-ub 16", "-ub 64", "-ub 100", "-c 300", "-ub 3"};
     char line[512];
     (void)state;
     write_prompts(N_LINE, 90);
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
         snprintf(line, sizeof(line), "logprobs " TINY "$D/p.jsonl -o $D/g%zu %s", i, flags[i]);
         cli_expect(&r, line, 0);
         snprintf(line, sizeof(line), "g%zu", i);
@@ -323,6 +323,13 @@ static void faults_are_rows(void **state)
             fail_msg("row %zu: %s", i, got ? got : "no error");
     }
     json_decref(rows);
+    json_t *dry = cli_json(&r, "logprobs " TINY "$D/p.jsonl -c 8 --dry-run --json"); /* the look finds them all */
+    assert_int_equal((int)cli_number(dry, "faults"), 7);
+    assert_int_equal((int)cli_number(dry, "completion_tokens"), 3);
+    json_decref(dry);
+    cli_shell(
+        &r, "printf '%s\\n' '{\"ids\":[3,4],\"completions\":[[5],[6,99999]]}' >$D/f.jsonl"); /* and no other has more */
+    cli_expect(&r, "logprobs " TINY "$D/f.jsonl -o $D/of", 3);
     /* a prompt without a distribution has no divergence; other prompts are refused */
     cli_expect(&r, "logprobs " TINY "$D/p.jsonl -o $D/o2 -c 8 --baseline $D/b", 3);
     rows = read_rows("o2");
