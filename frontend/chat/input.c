@@ -162,6 +162,8 @@ static void print_notes(const myth_chat_input *in, const myth_chat_reply *r)
     if (r->n_call)
         myth_term_note(t, "the model calls %u tool%s; results are given with --json, as {\"role\": \"tool\", ...}",
                        r->n_call, myth_s(r->n_call));
+    if (r->has_stayed && r->finish == MYTH_FINISH_CANCELLED)
+        myth_term_note(t, "the retry was interrupted: the answer before it stays");
     if (r->finish == MYTH_FINISH_GRAMMAR)
         myth_term_note(t, "the answer is not whole: %s", myth_grammars_why(in->s->grammars, 0));
     if (r->finish == MYTH_FINISH_LENGTH)
@@ -191,11 +193,13 @@ static myth_status answer(myth_chat_input *in, myth_error *err)
         return st;
     }
     if (r.finish == MYTH_FINISH_REFUSED) {
-        myth_fail(&why, MYTH_ELIMIT,
-                  "the message does not fit: prompt and answer would take %u tokens, the context has %u%s; shorten it, "
-                  "raise -c or lower -n",
-                  r.n_needed, in->s->n_ctx,
-                  in->s->o.on_full == MYTH_FULL_REFUSE ? ", and --on-full refuse drops nothing" : "");
+        myth_fail(
+            &why, MYTH_ELIMIT,
+            "the message does not fit: prompt and answer would take %u tokens, the context has %u%s; %s, raise -c "
+            "or lower -n",
+            r.n_needed, in->s->n_ctx,
+            in->s->o.on_full == MYTH_FULL_REFUSE ? ", and --on-full refuse drops nothing" : "",
+            r.has_stayed ? "the answer before it stays: shorten the system text" : "shorten it");
         fail_line(in, &why);
         return MYTH_OK;
     }
@@ -215,7 +219,7 @@ static bool wants_answer(const myth_talk *t)
 
 myth_status myth_chat_input_answer(myth_chat_input *in, myth_error *err)
 {
-    return wants_answer(&in->s->talk) ? answer(in, err) : MYTH_OK;
+    return in->s->is_retry || wants_answer(&in->s->talk) ? answer(in, err) : MYTH_OK;
 }
 
 /* Adds a message, and answers it. */
@@ -394,7 +398,7 @@ static myth_status obey(myth_chat_input *in, const order *o, myth_error *why, my
     else if (is_order(o, "undo"))
         MYTH_TRY(undo(in, why));
     else if (is_order(o, "retry"))
-        return myth_session_take_back(s) ? answer(in, err) : myth_fail(why, MYTH_EARG, "/retry: there is no answer");
+        return myth_session_retry(s) ? answer(in, err) : myth_fail(why, MYTH_EARG, "/retry: there is no answer");
     else if (is_order(o, "save")) {
         MYTH_TRY(need_file(o, why));
         MYTH_TRY(myth_chat_save(s, o->rest, &bytes, why));

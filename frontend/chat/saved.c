@@ -253,6 +253,7 @@ static myth_status load(myth_session *s, const char *path, bool shrinks, bool *i
     talk = (myth_talk){0};
     s->has_prefix = false;
     s->n_try = 0;
+    s->is_retry = false;
     *is_warm = myth_seq_restore(s->seq, seq, n, NULL) == MYTH_OK;
 fail:
     myth_talk_close(&talk);

@@ -473,7 +473,7 @@ static void add_before(myth_chat_reply *out, const myth_chat_reply *before)
     out->how = out->how == MYTH_FULL_REFUSE && before->n_turn_gone ? before->how : out->how;
 }
 
-static myth_status refuse(myth_session *s, size_t n, myth_chat_reply *out)
+static void refuse(myth_session *s, size_t n, myth_chat_reply *out)
 {
     out->finish = MYTH_FINISH_REFUSED;
     out->n_needed = (uint32_t)n + s->o.n_most;
@@ -481,18 +481,26 @@ static myth_status refuse(myth_session *s, size_t n, myth_chat_reply *out)
     out->n_room = s->n_ctx - out->n_held;
     s->stats.n_refused++;
     s->before = (myth_chat_reply){0};
-    myth_talk_cut(&s->talk, s->talk.n - 1);
-    return MYTH_OK;
 }
 
-myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth_chat_reply *out, myth_error *err)
+static void count(myth_session *s, myth_chat_reply *out)
+{
+    out->n_held = myth_seq_len(s->seq);
+    out->n_room = myth_seq_room(s->seq);
+    s->stats.n_answer++;
+    s->stats.n_prompt_tok += out->n_prompt;
+    s->stats.n_fed_tok += out->n_fed;
+    s->stats.n_answer_tok += out->n_answer;
+    s->stats.n_turn_gone += out->n_turn_gone;
+    s->stats.n_row_gone += out->n_row_gone;
+}
+
+/* Computes an answer to the last message. Nothing is added to the chat. */
+static myth_status compute(myth_session *s, const myth_cancel *cancel, myth_chat_reply *out, myth_error *err)
 {
     choice c = {0};
     const size_t n_msg = s->talk.n;
     myth_status st = MYTH_OK;
-    *out = (myth_chat_reply){.how = MYTH_FULL_REFUSE};
-    if (n_msg == 0 || s->talk.msg[n_msg - 1].m.role == MYTH_ROLE_ASSISTANT)
-        return myth_fail(err, MYTH_EARG, "there is no message to answer");
     s->n_try = s->n_tried == n_msg ? s->n_try : 0;
     st = find_prefix(s, err);
     if (st == MYTH_OK)
@@ -501,11 +509,12 @@ myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth
         st = myth_session_hold_calls(s, err);
     if (st != MYTH_OK) { /* the template does not take it, or its tools cannot be held to */
         s->before = (myth_chat_reply){0};
-        myth_talk_cut(&s->talk, n_msg - 1);
         return st;
     }
-    if (c.n > prompt_most(s))
-        return refuse(s, c.n, out);
+    if (c.n > prompt_most(s)) {
+        refuse(s, c.n, out);
+        return MYTH_OK;
+    }
     out->n_prompt = (uint32_t)c.n;
     st = hold(s, &c, cancel, out, err);
     s->n_tried = s->talk.n;
@@ -522,26 +531,52 @@ myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth
         st = MYTH_OK;
         out->finish = MYTH_FINISH_CANCELLED;
     }
-    const myth_message said = {MYTH_ROLE_ASSISTANT, {s->text, s->n_text}};
-    const myth_message_more calls = {.calls = {s->calls, s->n_calls}};
-    if (st != MYTH_OK || (out->finish == MYTH_FINISH_CANCELLED && out->n_answer == 0))
-        myth_talk_cut(&s->talk, s->talk.n - 1);
-    else
-        st = myth_talk_add(&s->talk, &said, out->n_call ? &calls : NULL, err);
-    out->n_held = myth_seq_len(s->seq);
-    out->n_room = myth_seq_room(s->seq);
-    s->stats.n_answer++;
-    s->stats.n_prompt_tok += out->n_prompt;
-    s->stats.n_fed_tok += out->n_fed;
-    s->stats.n_answer_tok += out->n_answer;
-    s->stats.n_turn_gone += out->n_turn_gone;
-    s->stats.n_row_gone += out->n_row_gone;
+    count(s, out);
+    return st;
+}
+
+/* Whether what was computed becomes a part of the chat. */
+static bool is_to_add(const myth_session *s, const myth_chat_reply *r)
+{
+    if (r->is_put_off || r->finish == MYTH_FINISH_REFUSED)
+        return false;
+    return r->finish != MYTH_FINISH_CANCELLED || (r->n_answer && !s->is_retry);
+}
+
+myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth_chat_reply *out, myth_error *err)
+{
+    myth_talk *t = &s->talk;
+    myth_talk_message last = {0};
+    bool is_added = false;
+    *out = (myth_chat_reply){.how = MYTH_FULL_REFUSE};
+    if (s->is_retry)
+        last = myth_talk_take(t);
+    myth_status st = t->n && t->msg[t->n - 1].m.role != MYTH_ROLE_ASSISTANT
+                       ? MYTH_OK
+                       : myth_fail(err, MYTH_EARG, "there is no message to answer");
+    const bool has_message = st == MYTH_OK;
+    if (st == MYTH_OK)
+        st = compute(s, cancel, out, err);
+    if (st == MYTH_OK && is_to_add(s, out)) {
+        const myth_message said = {MYTH_ROLE_ASSISTANT, {s->text, s->n_text}};
+        const myth_message_more calls = {.calls = {s->calls, s->n_calls}};
+        st = myth_talk_add(t, &said, out->n_call ? &calls : NULL, err);
+        is_added = st == MYTH_OK;
+    }
+    if (s->is_retry && is_added)
+        myth_talk_free(t, &last);
+    else if (s->is_retry)
+        myth_talk_put(t, &last);
+    else if (has_message && !is_added && !out->is_put_off)
+        myth_talk_cut(t, t->n - 1);
+    out->has_stayed = s->is_retry && !is_added && !out->is_put_off;
+    s->is_retry = s->is_retry && out->is_put_off;
     return st;
 }
 
 myth_session_rest myth_session_rest_of(const myth_session *s)
 {
-    return (myth_session_rest){s->stats, s->n_try, s->talk.n - s->n_tried, s->n_called, s->before};
+    return (myth_session_rest){s->stats, s->n_try, s->talk.n - s->n_tried, s->n_called, s->before, s->is_retry};
 }
 
 void myth_session_go_on(myth_session *s, const myth_session_rest *rest)
@@ -551,13 +586,14 @@ void myth_session_go_on(myth_session *s, const myth_session_rest *rest)
     s->n_tried = s->talk.n - rest->n_since;
     s->n_called = rest->n_called;
     s->before = rest->before;
+    s->is_retry = rest->is_retry;
 }
 
-bool myth_session_take_back(myth_session *s)
+bool myth_session_retry(myth_session *s)
 {
-    if (s->talk.n == 0 || s->talk.msg[s->talk.n - 1].m.role != MYTH_ROLE_ASSISTANT)
+    if (s->is_retry || s->talk.n == 0 || s->talk.msg[s->talk.n - 1].m.role != MYTH_ROLE_ASSISTANT)
         return false;
-    myth_talk_cut(&s->talk, s->talk.n - 1);
+    s->is_retry = true;
     s->n_try++;
     return true;
 }

@@ -17,6 +17,8 @@
  *          chat is recomputed, which begins them anew. GROW: they go on
  * Checkpoints  one behind the system text, one at the end of the last prompt, so that a retry, an edit of the last
  *          message and an answer that the template writes otherwise compute no more than the last turn again
+ * Retry    an answer in the place of the last one, which stays until the new one has ended: where that is refused,
+ *          fails or is interrupted, the chat is what it was
  * Calls    of tools that an answer holds are kept as calls (calls.h), and are not in its text.
  *          With a tool choice answers are held to the form of calls (grammars.h), but those behind a tool's result may
  *          be text, whatever the choice
@@ -64,6 +66,7 @@ typedef struct {
     uint32_t n_held, n_room;          /* tokens after the answer; that still fit without dropping any */
     uint32_t n_needed;                /* REFUSED: tokens that prompt and answer would take */
     bool is_put_off;                  /* nothing was added to the chat: the answer is to be asked for again */
+    bool has_stayed;                  /* of a retry that was refused or interrupted: the answer before it has stayed */
 } myth_chat_reply;
 
 typedef struct {
@@ -85,7 +88,8 @@ typedef struct {
     myth_session_stats stats;
     uint32_t n_ctx, n_prefix; /* n_prefix: ids of the system text, before the first message */
     bool has_prefix;          /* n_prefix is that of the present system text */
-    uint32_t n_try;           /* answers to the last message that were taken back: each samples otherwise */
+    uint32_t n_try;           /* retries of the last answer: each samples otherwise */
+    bool is_retry;            /* the next answer takes the place of the last one */
     size_t n_tried;           /* messages when it was answered */
     int32_t *ids, *answer;    /* [cap_ids], [n_most] */
     size_t cap_ids;
@@ -112,6 +116,7 @@ typedef struct {
     size_t n_since; /* messages since the one that n_try is of, modulo 2^64 */
     uint64_t n_called;
     myth_chat_reply before;
+    bool is_retry;
 } myth_session_rest;
 
 /* Sets what the engine needs for a chat: one sequence, checkpoints, sampling. */
@@ -126,14 +131,16 @@ void myth_session_close(myth_session *s); /* takes a zeroed one */
  * done. Errors: those of myth_grammars_of_tools. */
 myth_status myth_session_hold_calls(myth_session *s, myth_error *err);
 /* Answers the last message of s->talk, which is a user's or a tool's, and adds the answer to it. Cancelled before the
- * first token, or refused: the turn's last message is taken out again. While s->put_off is set it is left behind the
- * token under way: its message stays, and the next call computes the same answer again. out then counts both. */
+ * first token, refused or failed: the turn's last message is taken out again. While s->put_off is set it is left behind
+ * the token under way: its message stays, and the next call computes the same answer again. out then counts both.
+ * After myth_session_retry the message before the last answer is answered: see Retry. */
 myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth_chat_reply *out, myth_error *err);
 myth_session_rest myth_session_rest_of(const myth_session *s);
 /* After the conversation, on which the session goes on, was put into it. */
 void myth_session_go_on(myth_session *s, const myth_session_rest *rest);
-/* Takes the last answer back; false when there is none. The next one to the same message samples otherwise. */
-bool myth_session_take_back(myth_session *s);
+/* The next call of answer is a retry, which samples otherwise than the last one. False: the chat does not end in an
+ * answer, or a retry is asked for already. */
+bool myth_session_retry(myth_session *s);
 /* Makes the sequence hold what the next prompt begins with, whatever is said in it, so that a saved chat goes on
  * without computing its last answer again. Nothing is done while a message is not answered, or where there is no room
  * for it. */

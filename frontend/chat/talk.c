@@ -23,10 +23,22 @@ static size_t bytes_of(const myth_talk_message *m)
     return m->m.text.len + m->more.thought.len + m->more.calls.len + m->more.name.len + m->more.call_id.len;
 }
 
-static void free_message(myth_talk *t, myth_talk_message *m)
+void myth_talk_free(myth_talk *t, const myth_talk_message *aside)
 {
-    t->n_bytes -= bytes_of(m);
-    myth_free(t->mem, (void *)m->m.text.text); /* the first text of the block */
+    myth_free(t->mem, (void *)aside->m.text.text); /* the first text of the block */
+}
+
+myth_talk_message myth_talk_take(myth_talk *t)
+{
+    const myth_talk_message last = t->msg[--t->n];
+    t->n_bytes -= bytes_of(&last);
+    return last;
+}
+
+void myth_talk_put(myth_talk *t, const myth_talk_message *aside)
+{
+    t->msg[t->n++] = *aside;
+    t->n_bytes += bytes_of(aside);
 }
 
 void myth_talk_close(myth_talk *t)
@@ -114,8 +126,10 @@ myth_status myth_talk_add(myth_talk *t, const myth_message *m, const myth_messag
 /* Frees the messages from .. to - 1 and closes up. */
 static void remove_messages(myth_talk *t, size_t from, size_t to)
 {
-    for (size_t i = from; i < to; i++)
-        free_message(t, &t->msg[i]);
+    for (size_t i = from; i < to; i++) {
+        t->n_bytes -= bytes_of(&t->msg[i]);
+        myth_talk_free(t, &t->msg[i]);
+    }
     memmove(t->msg + from, t->msg + to, (t->n - to) * sizeof(*t->msg));
     t->n -= to - from;
 }

@@ -47,6 +47,11 @@ myth_status myth_talk_set_tools(myth_talk *t, myth_str json, myth_error *err);
 myth_status myth_talk_add(myth_talk *t, const myth_message *m, const myth_message_more *more, myth_error *err);
 /* Keeps the first n messages. */
 void myth_talk_cut(myth_talk *t, size_t n);
+/* Takes the last message, of which there is one, out of the talk and sets it aside: put lets it be the last one again,
+ * which cannot fail while the talk has no more messages than then, and free ends it. */
+myth_talk_message myth_talk_take(myth_talk *t);
+void myth_talk_put(myth_talk *t, const myth_talk_message *aside);
+void myth_talk_free(myth_talk *t, const myth_talk_message *aside);
 
 size_t myth_talk_n_turn(const myth_talk *t);
 /* The messages from .. to - 1 of a turn. What stands before the first user message belongs to turn 0. */

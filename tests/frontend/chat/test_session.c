@@ -368,8 +368,8 @@ static void an_answer_is_taken_back_and_given_again(void **state)
     for (int i = 0; i < 2; i++) {
         memcpy(first[i], s.text, s.n_text);
         first[i][s.n_text] = '\0';
-        assert_true(myth_session_take_back(&s));
-        assert_false(myth_session_take_back(&s));
+        assert_true(myth_session_retry(&s));
+        assert_false(myth_session_retry(&s));
         myth_chat_reply got;
         assert_ok(myth_session_answer(&s, NULL, &got, &rig_err));
         assert_true(got.n_fed < 8); /* from the checkpoint at the end of the prompt */
@@ -377,6 +377,112 @@ static void an_answer_is_taken_back_and_given_again(void **state)
         assert_true(strlen(first[i]) != s.n_text || memcmp(first[i], s.text, s.n_text) != 0);
     }
     assert_string_not_equal(first[0], first[1]);
+    close_session(&s, &r);
+}
+
+static void stop(void *user, const char *text, size_t n, bool is_thought)
+{
+    (void)text;
+    (void)n;
+    (void)is_thought;
+    *(myth_cancel *)user = 1;
+}
+
+static void assert_text(const char *text, myth_str got)
+{
+    if (!myth_str_is(got, text))
+        fail_msg("%.*s, not %s", (int)got.len, got.text, text);
+}
+
+static myth_chat_reply retry(myth_session *s, const myth_cancel *cancel)
+{
+    myth_chat_reply got;
+    assert_true(myth_session_retry(s));
+    assert_ok(myth_session_answer(s, cancel, &got, &rig_err));
+    return got;
+}
+
+/* Two turns, and the second one's answer as before. */
+static void assert_stays(const myth_session *s, const char *answer)
+{
+    assert_int_equal(s->talk.n, 4);
+    assert_text(answer, s->talk.msg[3].m.text);
+}
+
+/* Interrupted before its first token and behind it, or refused, a retry changes nothing. */
+static void a_retry_that_comes_to_nothing_changes_nothing(void **state)
+{
+    (void)state;
+    const myth_session_opts so = {.n_most = 32, .ignores_eos = true};
+    static char first[4096], system[32 * CTX];
+    myth_cancel cancel = 1;
+    rig r;
+    myth_session s;
+    open_session(&s, &r, "random:gemma3-tiny:f32", &so, 4 * CTX);
+    say(&s, "one");
+    say(&s, "two");
+    memcpy(first, s.text, s.n_text);
+    myth_chat_reply got = retry(&s, &cancel);
+    assert_int_equal(got.finish, MYTH_FINISH_CANCELLED);
+    assert_int_equal(got.n_answer, 0);
+    assert_true(got.has_stayed);
+    assert_stays(&s, first);
+    cancel = 0;
+    s.on_said = stop;
+    s.user = (void *)&cancel;
+    got = retry(&s, &cancel);
+    s.on_said = NULL;
+    assert_int_equal(got.finish, MYTH_FINISH_CANCELLED);
+    assert_true(got.n_answer > 0 && got.has_stayed);
+    assert_stays(&s, first);
+    memset(system, 'x', sizeof(system) - 1);
+    set_system(&s, system);
+    got = retry(&s, NULL);
+    assert_int_equal(got.finish, MYTH_FINISH_REFUSED);
+    assert_true(got.has_stayed);
+    assert_stays(&s, first);
+    set_system(&s, "");
+    assert_int_equal(say(&s, "three").n_answer, 32);
+    assert_int_equal(s.talk.n, 6);
+    close_session(&s, &r);
+}
+
+/* One that is put off is still a retry when it is asked for again, also by the session that took the chat over. */
+static void a_retry_is_put_off(void **state)
+{
+    (void)state;
+    const myth_session_opts so = {.n_most = 32, .ignores_eos = true, .sample = {.temp = 1.0f, .seed = 3}};
+    static char first[4096], second[4096];
+    myth_cancel put_off = 1;
+    bool is_warm = false;
+    rig r, other;
+    myth_session s, t;
+    myth_chat_kept kept;
+    myth_chat_reply got;
+    open_session(&s, &r, "random:gemma3-tiny:f32", &so, 4 * CTX);
+    say(&s, "one");
+    say(&s, "two");
+    memcpy(first, s.text, s.n_text);
+    s.put_off = &put_off;
+    got = retry(&s, NULL);
+    assert_true(got.is_put_off && !got.has_stayed);
+    assert_stays(&s, first);
+    assert_false(myth_session_retry(&s));
+    assert_ok(myth_chat_keep(&kept, &s, false, &rig_err));
+    open_session(&t, &other, "random:gemma3-tiny:f32", &so, 4 * CTX);
+    assert_ok(myth_chat_take_back(&t, &kept, &is_warm, &rig_err));
+    myth_chat_kept_close(&kept);
+    assert_stays(&t, first);
+    put_off = 0;
+    assert_ok(myth_session_answer(&s, NULL, &got, &rig_err));
+    assert_true(got.n_answer == 32 && !got.has_stayed && !got.is_put_off);
+    memcpy(second, s.text, s.n_text);
+    assert_string_not_equal(first, second);
+    assert_stays(&s, second);
+    assert_ok(myth_session_answer(&t, NULL, &got, &rig_err));
+    assert_stays(&t, second);
+    assert_int_equal(myth_session_answer(&t, NULL, &got, &rig_err), MYTH_EARG); /* no retry any more */
+    close_session(&t, &other);
     close_session(&s, &r);
 }
 
@@ -493,6 +599,8 @@ int main(void)
         cmocka_unit_test(a_long_chat_takes_no_memory),
         cmocka_unit_test(what_cannot_fit_is_refused_and_the_chat_goes_on),
         cmocka_unit_test(an_answer_is_taken_back_and_given_again),
+        cmocka_unit_test(a_retry_that_comes_to_nothing_changes_nothing),
+        cmocka_unit_test(a_retry_is_put_off),
         cmocka_unit_test(an_interrupted_message_is_taken_out),
         cmocka_unit_test(a_saved_chat_goes_on_elsewhere),
         cmocka_unit_test(a_damaged_chat_is_refused),
