@@ -100,6 +100,18 @@ void myth_chat_input_again(myth_chat_input *in, bool is_same)
     }
 }
 
+void myth_chat_input_save(myth_chat_input *in)
+{
+    myth_error why = {0};
+    const uint64_t n = in->s->talk.n_change;
+    if (!in->session || n == in->n_saved)
+        return;
+    if (myth_chat_save_talk(in->s, in->session, &why) == MYTH_OK)
+        in->n_saved = n;
+    else
+        myth_term_note(in->cli->term, "the chat is not saved: %s", why.msg);
+}
+
 /* ---- answers ---- */
 
 static const char *how_name(myth_on_full how)
@@ -184,6 +196,7 @@ static myth_status answer(myth_chat_input *in, myth_error *err)
         return MYTH_OK;
     if (!in->is_json)
         end_line(in);
+    myth_chat_input_save(in);
     if (st == MYTH_EARG || st == MYTH_ELIMIT) { /* the template does not take it, or it is too long */
         fail_line(in, &why);
         return MYTH_OK;
@@ -238,6 +251,7 @@ static myth_status take_message(myth_chat_input *in, const myth_message *m, cons
     }
     if (wants_answer(&in->s->talk))
         return answer(in, err);
+    myth_chat_input_save(in);
     if (in->is_json) {
         myth_json_out j;
         myth_jout_start(&j, stdout);
@@ -401,7 +415,7 @@ static myth_status obey(myth_chat_input *in, const order *o, myth_error *why, my
         return myth_session_retry(s) ? answer(in, err) : myth_fail(why, MYTH_EARG, "/retry: there is no answer");
     else if (is_order(o, "save")) {
         MYTH_TRY(need_file(o, why));
-        MYTH_TRY(myth_chat_save(s, o->rest, &bytes, why));
+        MYTH_TRY(myth_chat_save(s, o->rest, in->cancel, &bytes, why));
         if (!in->is_json)
             myth_term_note(in->cli->term, "%s: %llu bytes; go on with --session %s", o->rest, (unsigned long long)bytes,
                            o->rest);
@@ -414,6 +428,7 @@ static myth_status obey(myth_chat_input *in, const order *o, myth_error *why, my
                            "again",
                            o->rest);
     }
+    myth_chat_input_save(in);
     print_done(in, o, bytes, is_warm);
 fail:
     return st;

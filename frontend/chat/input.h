@@ -9,6 +9,9 @@
  *          {"role", "added": true}, {"command", "ok", ...} or {"error"}
  * Put off  an answer that was put off (session.h) is asked for again by myth_chat_input_answer; what was printed of it
  *          is not printed twice
+ * Session  a chat with a file of its own is saved to it, without its sequence, before an answer's line of JSON is
+ *          printed, and after whatever else has changed it: a process that is killed loses the turn in progress. Where
+ *          that fails a note says so, and the chat goes on
  * Errors   what a person can mend (a bad line, a refused message, an unknown command) is reported and counted in
  *          n_failed, and the chat goes on; the status is that of what ends it
  * Threads  one */
@@ -39,6 +42,8 @@ typedef struct {
     uint64_t n_cut;            /* answers that were interrupted */
     bool in_thought, has_line; /* text: the last part was a thought; the line on the terminal is open */
     bool is_put_off;           /* the last answer is to be asked for again */
+    const char *session;       /* the chat's own file; NULL = it has none */
+    uint64_t n_saved;          /* the talk's n_change that the file has */
     size_t n_said, n_pass;     /* bytes of the answer so far; that are not printed, since they were already */
     /* Called while a line is waited for, every MYTH_CHAT_LOOK_MS, and before the next one: the chat may be moved in it,
      * when it has nothing but itself (*s). NULL = never. A failure ends the chat. */
@@ -51,6 +56,8 @@ enum { MYTH_CHAT_LOOK_MS = 20 };
 /* The session's on_said and on_prefill are set; they write what is said. */
 void myth_chat_input_start(myth_chat_input *out, myth_cli *cli, myth_session *s, const myth_cancel *cancel,
                            bool is_json);
+/* Saves what has changed to in->session. */
+void myth_chat_input_save(myth_chat_input *in);
 /* One line without its newline. */
 myth_status myth_chat_input_line(myth_chat_input *in, const char *line, size_t n, myth_error *err);
 /* The session was opened again. is_same: what is asked for again comes with the same bytes. */

@@ -84,9 +84,9 @@ static myth_status cannot_write(const char *path, int why, myth_error *err)
     return myth_fail(err, MYTH_EIO, "%s: cannot write: %s", path, strerror(why));
 }
 
-/* Writes the header into the file's first `most` bytes: JSON, spaces, a newline. */
-static myth_status write_header(myth_session *s, const char *path, int fd, uint64_t most, uint64_t bytes, uint64_t sum,
-                                myth_error *err)
+/* Writes the header into the file's first `most` bytes: JSON, spaces, a newline; most 0: no spaces. */
+static myth_status write_header(const myth_session *s, const char *path, int fd, uint64_t most, uint64_t bytes,
+                                uint64_t sum, myth_error *err)
 {
     FILE *f = fdopen(dup(fd), "r+b");
     if (!f)
@@ -96,7 +96,7 @@ static myth_status write_header(myth_session *s, const char *path, int fd, uint6
     for (; n >= 0 && (uint64_t)n + 1 < most; n++)
         fputc(' ', f);
     fputc('\n', f);
-    const bool is_ok = n >= 0 && (uint64_t)n + 1 == most && !ferror(f);
+    const bool is_ok = n >= 0 && (!most || (uint64_t)n + 1 == most) && !ferror(f);
     if (fclose(f) != 0 || !is_ok)
         return cannot_write(path, errno ? errno : EIO, err);
     return MYTH_OK;
@@ -122,16 +122,34 @@ static myth_status write_chat(myth_session *s, bool is_whole, const char *path, 
     return st;
 }
 
-myth_status myth_chat_save(myth_session *s, const char *path, uint64_t *bytes, myth_error *err)
+static myth_status open_out(myth_out *out, const char *path, myth_error *err)
+{
+    const myth_status st = myth_out_open(out, path, MYTH_OUT_PRIVATE, err);
+    return st == MYTH_OK && out->is_special
+             ? myth_fail(err, MYTH_ECREATE, "%s: a chat is saved to a regular file", path)
+             : st;
+}
+
+myth_status myth_chat_save(myth_session *s, const char *path, const myth_cancel *cancel, uint64_t *bytes,
+                           myth_error *err)
 {
     myth_out out = {0};
-    myth_status st = myth_session_settle(s, err);
-    if (st != MYTH_OK)
-        return st;
-    MYTH_TRY(myth_out_open(&out, path, MYTH_OUT_PRIVATE, err));
-    if (out.is_special)
-        MYTH_TRY(myth_fail(err, MYTH_ECREATE, "%s: a chat is saved to a regular file", path));
+    myth_status st;
+    MYTH_TRY(myth_session_settle(s, cancel, err));
+    MYTH_TRY(open_out(&out, path, err));
     MYTH_TRY(write_chat(s, false, path, out.fd, bytes, err));
+    return myth_out_finish(&out, err);
+fail:
+    myth_out_abandon(&out);
+    return st;
+}
+
+myth_status myth_chat_save_talk(const myth_session *s, const char *path, myth_error *err)
+{
+    myth_out out = {0};
+    myth_status st;
+    MYTH_TRY(open_out(&out, path, err));
+    MYTH_TRY(write_header(s, path, out.fd, 0, 0, XXH3_64bits(NULL, 0), err));
     return myth_out_finish(&out, err);
 fail:
     myth_out_abandon(&out);
@@ -247,6 +265,7 @@ static myth_status load(myth_session *s, const char *path, bool shrinks, bool *i
     MYTH_TRY(load_talk(&talk, &t, path, err));
     if (shrinks)
         MYTH_TRY(shrink(s, &talk, err));
+    talk.n_change = s->talk.n_change + 1;
     MYTH_TRY(myth_seq_truncate(s->seq, 0, &at, err));
     myth_talk_close(&s->talk);
     s->talk = talk;
@@ -264,7 +283,9 @@ fail:
 
 myth_status myth_chat_load(myth_session *s, const char *path, bool *is_warm, myth_error *err)
 {
-    return load(s, path, false, is_warm, err);
+    const myth_status st = load(s, path, false, is_warm, err);
+    *is_warm = *is_warm && (s->talk.n == 0 || myth_seq_len(s->seq) > 0);
+    return st;
 }
 
 /* ---- kept for this process ---- */

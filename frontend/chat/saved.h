@@ -3,7 +3,10 @@
  *
  * Form     one line of JSON {"mythos_chat": 1, "sequence_bytes": n, "sequence_xxh3": "...", "system",
  *          "tools", "messages": [{"role", "content", "pinned", ...}]}, a newline, then the saved sequence (engine.h,
- *          myth_seq_save)
+ *          myth_seq_save), which may be missing
+ * Save     with the sequence as it is, but for the last answer, which may be computed again for it (session.h, settle).
+ *          A chat that is cold is saved cold: whoever goes on with it computes what is missing. Without the sequence a
+ *          save writes a few KB, for after every turn. The file that was there stays until the new one is whole
  * Load     the messages replace the present ones. A sequence of another model, of other cache types, or one that does
  *          not fit is left aside: the messages are then computed again, and *is_warm is false. A damaged file is
  *          refused, and nothing changed
@@ -25,7 +28,11 @@
 extern "C" {
 #endif
 
-myth_status myth_chat_save(myth_session *s, const char *path, uint64_t *bytes, myth_error *err);
+/* cancel: nothing more is computed, and it is saved all the same. */
+myth_status myth_chat_save(myth_session *s, const char *path, const myth_cancel *cancel, uint64_t *bytes,
+                           myth_error *err);
+/* Without the sequence. */
+myth_status myth_chat_save_talk(const myth_session *s, const char *path, myth_error *err);
 myth_status myth_chat_load(myth_session *s, const char *path, bool *is_warm, myth_error *err);
 
 typedef struct {

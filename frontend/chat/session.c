@@ -10,7 +10,8 @@ enum {
     TEXT_PER_TOKEN = 16, /* bytes of text kept for each token of the context: code and prose have 3 to 5 */
     ANSWER_MOST = 1024,
     CTX_DEFAULT = 4096, /* of myth_engine_opts */
-    FEED_TOKENS = 512   /* at least, between two looks at the cancel flag */
+    FEED_TOKENS = 512,  /* at least, between two looks at the cancel flag */
+    SETTLE_MORE = 64    /* tokens around the last answer that settle may compute with it */
 };
 
 /* ---- life ---- */
@@ -349,16 +350,27 @@ fail:
     return st;
 }
 
-myth_status myth_session_settle(myth_session *s, myth_error *err)
+myth_status myth_session_settle(myth_session *s, const myth_cancel *cancel, myth_error *err)
 {
     uint32_t n = 0;
     myth_chat_reply unused = {.n_fed = 0};
+    myth_error why = {0};
     const size_t n_msg = s->talk.n;
+    myth_status st;
     if (n_msg && s->talk.msg[n_msg - 1].m.role != MYTH_ROLE_ASSISTANT)
         return MYTH_OK;
-    myth_status st = myth_talk_common(&s->talk, n_msg, s->ids, s->cap_ids, &n, err);
-    if (st == MYTH_OK && n <= myth_seq_len(s->seq) + myth_seq_room(s->seq))
-        st = feed(s, n, NULL, &unused, err);
+    MYTH_TRY(myth_talk_common(&s->talk, n_msg, s->ids, s->cap_ids, &n, err));
+    if (n > myth_seq_len(s->seq) + myth_seq_room(s->seq))
+        return MYTH_OK;
+    MYTH_TRY(cut_to_same(s, n, err));
+    if (n - myth_seq_len(s->seq) > s->o.n_most + SETTLE_MORE)
+        return MYTH_OK;
+    st = feed(s, n, cancel, &unused, &why);
+    if (st == MYTH_ECANCEL)
+        return MYTH_OK;
+    if (st != MYTH_OK)
+        return myth_fail(err, st, "%s", why.msg);
+fail:
     return st;
 }
 
@@ -576,7 +588,8 @@ myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth
 
 myth_session_rest myth_session_rest_of(const myth_session *s)
 {
-    return (myth_session_rest){s->stats, s->n_try, s->talk.n - s->n_tried, s->n_called, s->before, s->is_retry};
+    return (myth_session_rest){s->stats,  s->n_try,   s->talk.n - s->n_tried, s->n_called, s->talk.n_change,
+                               s->before, s->is_retry};
 }
 
 void myth_session_go_on(myth_session *s, const myth_session_rest *rest)
@@ -585,6 +598,7 @@ void myth_session_go_on(myth_session *s, const myth_session_rest *rest)
     s->n_try = rest->n_try;
     s->n_tried = s->talk.n - rest->n_since;
     s->n_called = rest->n_called;
+    s->talk.n_change = rest->n_change + 1; /* turns may be gone that have no room in this context */
     s->before = rest->before;
     s->is_retry = rest->is_retry;
 }

@@ -114,7 +114,7 @@ typedef struct {
     myth_session_stats stats;
     uint32_t n_try;
     size_t n_since; /* messages since the one that n_try is of, modulo 2^64 */
-    uint64_t n_called;
+    uint64_t n_called, n_change;
     myth_chat_reply before;
     bool is_retry;
 } myth_session_rest;
@@ -142,9 +142,9 @@ void myth_session_go_on(myth_session *s, const myth_session_rest *rest);
  * answer, or a retry is asked for already. */
 bool myth_session_retry(myth_session *s);
 /* Makes the sequence hold what the next prompt begins with, whatever is said in it, so that a saved chat goes on
- * without computing its last answer again. Nothing is done while a message is not answered, or where there is no room
- * for it. */
-myth_status myth_session_settle(myth_session *s, myth_error *err);
+ * without computing its last answer again. That answer is the most that is computed: nothing is done where more is
+ * missing, while a message is not answered, or where there is no room for it. Cancelled: it holds a part of it. */
+myth_status myth_session_settle(myth_session *s, const myth_cancel *cancel, myth_error *err);
 /* Another system text. */
 myth_status myth_session_set_system(myth_session *s, myth_str text, myth_error *err);
 

@@ -66,6 +66,8 @@ static myth_status set_text(myth_talk *t, char **text, myth_str s, myth_error *e
 {
     const size_t was = *text ? strlen(*text) : 0;
     char *copy = NULL;
+    if (s.len == was && (!was || memcmp(*text, s.text, was) == 0))
+        return MYTH_OK;
     if (t->n_bytes - was + s.len > t->max_bytes)
         return too_much(t, s.len, err);
     if (s.len) {
@@ -78,6 +80,7 @@ static myth_status set_text(myth_talk *t, char **text, myth_str s, myth_error *e
     myth_free(t->mem, *text);
     *text = copy;
     t->n_bytes += (copy ? strlen(copy) : 0) - was;
+    t->n_change++;
     return MYTH_OK;
 }
 
@@ -120,6 +123,7 @@ myth_status myth_talk_add(myth_talk *t, const myth_message *m, const myth_messag
     one.more.call_id = copy_to(&at, one.more.call_id);
     t->msg[t->n++] = one;
     t->n_bytes += n;
+    t->n_change++;
     return MYTH_OK;
 }
 
@@ -130,6 +134,7 @@ static void remove_messages(myth_talk *t, size_t from, size_t to)
         t->n_bytes -= bytes_of(&t->msg[i]);
         myth_talk_free(t, &t->msg[i]);
     }
+    t->n_change += from < to;
     memmove(t->msg + from, t->msg + to, (t->n - to) * sizeof(*t->msg));
     t->n -= to - from;
 }
@@ -174,8 +179,10 @@ void myth_talk_pin(myth_talk *t, size_t turn, bool is_pinned)
 {
     size_t from, to;
     myth_talk_turn(t, turn, &from, &to);
-    if (from < to)
-        t->msg[from].is_pinned = is_pinned;
+    if (from == to || t->msg[from].is_pinned == is_pinned)
+        return;
+    t->msg[from].is_pinned = is_pinned;
+    t->n_change++;
 }
 
 size_t myth_talk_n_droppable(const myth_talk *t)

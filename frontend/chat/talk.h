@@ -30,6 +30,7 @@ typedef struct {
     myth_chat_form form;
     bool thinks;
     size_t max_bytes, n_bytes; /* of all texts: at most, now */
+    uint64_t n_change;         /* changes of what is kept so far: the same number, the same conversation */
     char *system, *tools;      /* NULL = none */
     myth_talk_message *msg;
     size_t n, cap;
@@ -48,7 +49,8 @@ myth_status myth_talk_add(myth_talk *t, const myth_message *m, const myth_messag
 /* Keeps the first n messages. */
 void myth_talk_cut(myth_talk *t, size_t n);
 /* Takes the last message, of which there is one, out of the talk and sets it aside: put lets it be the last one again,
- * which cannot fail while the talk has no more messages than then, and free ends it. */
+ * which cannot fail while the talk has no more messages than then, and free ends it. Neither take nor put is a change.
+ */
 myth_talk_message myth_talk_take(myth_talk *t);
 void myth_talk_put(myth_talk *t, const myth_talk_message *aside);
 void myth_talk_free(myth_talk *t, const myth_talk_message *aside);

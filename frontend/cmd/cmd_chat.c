@@ -1,8 +1,10 @@
 /* cmd_chat.c - a conversation that goes on when its context is full (chat/session.h): typed at a terminal, read from a
  * pipe line by line, or as JSON lines.
  *
- * Start    --session FILE goes on from a saved chat when there is one, and saves it at the end; --messages FILE begins
- *          with a conversation, and answers it when it ends in a message of the user
+ * Start    --session FILE goes on from a saved chat when there is one; --messages FILE begins with a conversation, and
+ *          answers it when it ends in a message of the user
+ * Saved    --session FILE: the messages after every turn (chat/input.h), with the sequence at the end. Where nothing
+ *          was said or changed the file stays, with what a process of another model or cache type computed
  * Moved    where --control or the file of --mem-limit asks for another limit or a pause, the chat is kept
  *          (chat/saved.h), everything is closed, and it goes on under the limit that there is then
  * Thoughts of an answer go to stderr, with --json to "reasoning_content"
@@ -36,7 +38,8 @@ static const myth_option options[] = {
     {"messages", NULL, MYTH_OPT_TEXT, "FILE", offsetof(chat_opts, messages), NULL, 0, 0,
      "begin with a chat as JSON: {\"messages\": [...], \"tools\": [...]}"},
     {"session", NULL, MYTH_OPT_TEXT, "FILE", offsetof(chat_opts, session), NULL, 0, 0,
-     "go on from FILE if it is there, and save the chat to it at the end"},
+     "go on from FILE if it is there, and save the chat to it: its messages after every turn, what was computed at the "
+     "end"},
     {"on-full", NULL, MYTH_OPT_CHOICE, "auto|refuse|drop|recompute", offsetof(chat_opts, on_full), "auto", 0, 0,
      "when the context is full: refuse the message, or let the oldest turns go and either keep the rest as it was "
      "computed or compute it again; auto recomputes up to 4096 tokens, else drops"},
@@ -69,6 +72,7 @@ typedef struct {
     myth_chat_input input;
     myth_lines lines;    /* of standard input; zeroed at a terminal */
     myth_chat_kept kept; /* while the chat is moved */
+    uint64_t n_loaded;   /* the talk's n_change when it was read from --session; UINT64_MAX = there was no file */
     uint64_t staging;    /* that was planned besides the session's */
     uint32_t n_ctx;
 } run_state;
@@ -151,6 +155,7 @@ static myth_status begin(run_state *r, myth_error *err)
     MYTH_TRY(read_messages(r, err));
     if (o->session && access(o->session, F_OK) == 0) {
         MYTH_TRY(myth_chat_load(&r->session, o->session, &is_warm, err));
+        r->n_loaded = r->session.talk.n_change;
         myth_term_note(r->cli->term, "%s: %zu turn%s%s", o->session, myth_talk_n_turn(&r->session.talk),
                        myth_s(myth_talk_n_turn(&r->session.talk)), is_warm ? "" : ", which are computed again");
     }
@@ -285,13 +290,25 @@ fail:
     return st;
 }
 
-static myth_status chat(run_state *r, myth_error *err)
+/* Saves the chat to the file of --session, unless nothing has changed. */
+static myth_status save(run_state *r, myth_error *err)
 {
     uint64_t bytes;
+    const myth_session *s = &r->session;
+    if (!r->o->session || (!r->kept.mem && s->talk.n_change == r->n_loaded))
+        return MYTH_OK;
+    return r->kept.mem ? myth_chat_kept_save(&r->kept, r->o->session, err)
+                       : myth_chat_save(&r->session, r->o->session, r->cli->cancel, &bytes, err);
+}
+
+static myth_status chat(run_state *r, myth_error *err)
+{
     myth_status st;
     MYTH_TRY(open_all(r, err));
     MYTH_TRY(begin(r, err));
     myth_chat_input_start(&r->input, r->cli, &r->session, r->cli->cancel, r->o->json);
+    r->input.session = r->o->session;
+    r->input.n_saved = r->n_loaded;
     r->n_ctx = r->session.n_ctx;
     if (r->cli->live) {
         r->input.look = look;
@@ -307,10 +324,8 @@ static myth_status chat(run_state *r, myth_error *err)
         st = MYTH_OK;
     }
     r->cli->can_swap = r->cli->put_off = 0;
-    if (st == MYTH_OK && r->o->session && r->kept.mem)
-        st = myth_chat_kept_save(&r->kept, r->o->session, err);
-    else if (st == MYTH_OK && r->o->session)
-        st = myth_chat_save(&r->session, r->o->session, &bytes, err);
+    if (st == MYTH_OK)
+        st = save(r, err);
 fail:
     myth_chat_kept_close(&r->kept);
     return st;
@@ -319,7 +334,7 @@ fail:
 static int run(myth_cli *cli, const void *opts)
 {
     myth_error err = {0};
-    run_state r = {.cli = cli, .o = opts};
+    run_state r = {.cli = cli, .o = opts, .n_loaded = UINT64_MAX};
     if (r.o->messages && strcmp(r.o->messages, "-") == 0)
         return myth_cli_failf(cli, MYTH_EARG, "chat: --messages reads a file; messages of standard input are lines");
     if (r.o->messages && r.o->session && access(r.o->session, F_OK) == 0)

@@ -123,6 +123,32 @@ static void another_process_goes_on(void **state)
     assert_non_null(strstr(r.err, "/save: give a file"));
 }
 
+/* The file of --session never has less than was said, nor what another process computed when nothing was said. */
+static void a_session_file_loses_nothing(void **state)
+{
+    (void)state;
+    cli_shell(&r, "rm -f \"$D/s\"; printf 'first question\\n' | \"$M\" " CHAT
+                  "--session \"$D/s\" && cp \"$D/s\" \"$D/t\" && "
+                  "printf '/turns\\n' | \"$M\" " CHAT "-ctk f32 --session \"$D/s\" && cmp \"$D/s\" \"$D/t\"");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.err, "computed again"));
+    cli_shell(&r, "x=$(printf '%0500d' 0); printf \"/system $x\\n/retry\\n/system\\n\" | \"$M\" " CHAT
+                  "--session \"$D/s\"");
+    assert_int_equal(r.code, 3);
+    assert_non_null(strstr(r.err, "the answer before it stays"));
+    cli_shell(&r, "printf '{\"command\":\"/retry\"}\\n{\"command\":\"/stats\"}\\n' | \"$M\" " CHAT
+                  "--json --session \"$D/s\"");
+    assert_int_equal(r.code, 0);
+    assert_int_equal(number_at(0, "usage", "completion_tokens"), 4);
+    assert_int_equal(number_at(1, NULL, "turns"), 1);
+    /* Where it cannot be written every turn says so, and the chat goes on. */
+    cli_shell(&r,
+              "mkdir -p \"$D/f\"; { echo one; while [ ! -s \"$D/o\" ]; do sleep 0.02; done; rm -r \"$D/f\"; echo two; "
+              "} | \"$M\" " CHAT "--session \"$D/f/s\" | tee \"$D/o\" | wc -l");
+    assert_string_equal(r.out, "2\n");
+    assert_non_null(strstr(r.err, "the chat is not saved: "));
+}
+
 static void a_conversation_begins_it(void **state)
 {
     (void)state;
@@ -360,6 +386,7 @@ int main(void)
         cmocka_unit_test(json_lines_answer_json_lines),
         cmocka_unit_test(what_goes_is_said),
         cmocka_unit_test(another_process_goes_on),
+        cmocka_unit_test(a_session_file_loses_nothing),
         cmocka_unit_test(a_conversation_begins_it),
         cmocka_unit_test(a_grammar_holds_for_every_answer),
         cmocka_unit_test(the_plan_is_kept),

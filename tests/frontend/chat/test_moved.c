@@ -374,6 +374,48 @@ static void a_chat_that_holds_nothing_ends_whole(void **state)
     assert_string_equal(r.out, "");
 }
 
+static void obey(const char *command)
+{
+    fprintf(talk.in, "{\"command\":\"%s\"}\n", command);
+    fflush(talk.in);
+    json_t *got = hear();
+    assert_true(json_is_true(json_object_get(got, "ok")));
+    json_decref(got);
+}
+
+/* Killed behind an answer, or behind a command: both are in the file of --session, with no part of a file beside it. */
+static void a_killed_chat_has_its_turns(void **state)
+{
+    (void)state;
+    char args[512];
+    uint64_t rng = check_seed();
+    make_talk(CHAT "-sys brief", &rng);
+    for (int pins = 0; pins < 2; pins++) {
+        cli_shell(&r, "rm -rf $D/folder; mkdir $D/folder");
+        snprintf(args, sizeof(args), CHAT "--json --session %s/folder/k", cli_dir);
+        begin_chat(args);
+        obey("/system brief");
+        for (int turn = 0; turn < 3; turn++) {
+            say(text[turn]);
+            json_t *got = hear();
+            assert_same(turn, got);
+            json_decref(got);
+        }
+        if (pins)
+            obey("/pin 2");
+        kill(talk.pid, SIGKILL);
+        assert_int_equal(end_chat(), 128 + SIGKILL);
+        cli_shell(&r, "ls $D/folder; grep -o 'pinned.:true' $D/folder/k | wc -l");
+        assert_string_equal(r.out, pins ? "k\n1\n" : "k\n0\n");
+        cli_shell(&r, "tail -n +4 $D/turns | $M " CHAT "--json --session $D/folder/k");
+        assert_int_equal(r.code, 0);
+        json_t *got = json_loads(r.out, JSON_DISABLE_EOF_CHECK | JSON_ALLOW_NUL, &json_err);
+        assert_non_null(got);
+        assert_same(3, got);
+        json_decref(got);
+    }
+}
+
 /* What is typed in one piece is answered in one piece, however often the answer is begun: the text is printed once. */
 static void a_text_is_printed_once(void **state)
 {
@@ -458,8 +500,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chat_goes_on_as_if_nothing_was), cmocka_unit_test(a_smaller_limit_makes_a_smaller_context),
         cmocka_unit_test(another_answer_is_another_one),    cmocka_unit_test(a_chat_that_holds_nothing_ends_whole),
-        cmocka_unit_test(a_text_is_printed_once),           cmocka_unit_test(a_file_holds_its_limit),
-        cmocka_unit_test(a_chat_makes_room_for_others),
+        cmocka_unit_test(a_killed_chat_has_its_turns),      cmocka_unit_test(a_text_is_printed_once),
+        cmocka_unit_test(a_file_holds_its_limit),           cmocka_unit_test(a_chat_makes_room_for_others),
     };
     signal(SIGPIPE, SIG_IGN);
     alarm(300); /* a chat that waits for ever fails the test */

@@ -180,7 +180,7 @@ static void dropped_is_a_sequence_evicted_by_hand(void **state)
         for (int i = 0; i < 100 && n_drop < 6; i++) {
             if (i == 2 || i == 6 || i == 10)
                 myth_talk_pin(&s.talk, myth_talk_n_turn(&s.talk) - 1, true);
-            assert_ok(myth_session_settle(&s, &rig_err));
+            assert_ok(myth_session_settle(&s, NULL, &rig_err));
             const uint32_t len = myth_seq_len(s.seq);
             uint32_t n_next = 0;
             assert_ok(myth_talk_common(&s.talk, s.talk.n, next, 1 << 16, &n_next, &rig_err));
@@ -422,6 +422,7 @@ static void a_retry_that_comes_to_nothing_changes_nothing(void **state)
     say(&s, "one");
     say(&s, "two");
     memcpy(first, s.text, s.n_text);
+    const uint64_t n_change = s.talk.n_change;
     myth_chat_reply got = retry(&s, &cancel);
     assert_int_equal(got.finish, MYTH_FINISH_CANCELLED);
     assert_int_equal(got.n_answer, 0);
@@ -435,6 +436,7 @@ static void a_retry_that_comes_to_nothing_changes_nothing(void **state)
     assert_int_equal(got.finish, MYTH_FINISH_CANCELLED);
     assert_true(got.n_answer > 0 && got.has_stayed);
     assert_stays(&s, first);
+    assert_true(s.talk.n_change == n_change);
     memset(system, 'x', sizeof(system) - 1);
     set_system(&s, system);
     got = retry(&s, NULL);
@@ -522,7 +524,7 @@ static void a_saved_chat_goes_on_elsewhere(void **state)
         say(&s, "one\n\ttwo");
         say(&s, "three");
         myth_talk_pin(&s.talk, 1, true);
-        assert_ok(myth_chat_save(&s, path, &n_file, &rig_err));
+        assert_ok(myth_chat_save(&s, path, NULL, &n_file, &rig_err));
         open_session(&b, &other, families[f], &so, 2 * CTX);
         say(&b, "what is replaced");
         assert_ok(myth_chat_load(&b, path, &is_warm, &rig_err));
@@ -543,6 +545,58 @@ static void a_saved_chat_goes_on_elsewhere(void **state)
     }
 }
 
+static void fed(void *user, uint32_t done, uint32_t total)
+{
+    (void)done;
+    (void)total;
+    ++*(int *)user;
+}
+
+/* What is cold is saved cold, and an interrupt is no reason to save nothing. */
+static void saving_computes_the_last_answer_at_most(void **state)
+{
+    (void)state;
+    const myth_session_opts so = {.n_most = MOST};
+    char path[1024];
+    uint64_t n_file = 0;
+    bool is_warm = true;
+    myth_cancel cancel = 1;
+    int n_fed = 0;
+    rig r;
+    myth_session s;
+    snprintf(path, sizeof(path), "%s", files_path("c.chat"));
+    open_session(&s, &r, "random:gemma3-tiny:f32", &so, 2 * CTX);
+    s.on_prefill = fed;
+    s.user = &n_fed;
+    for (int i = 0; i < 8; i++) {
+        const myth_message m = {i % 2 ? MYTH_ROLE_ASSISTANT : MYTH_ROLE_USER, {line_of(i), strlen(line_of(i))}};
+        assert_ok(myth_talk_add(&s.talk, &m, NULL, &rig_err));
+    }
+    assert_ok(myth_chat_save(&s, path, NULL, &n_file, &rig_err));
+    assert_int_equal(n_fed, 0);
+    assert_int_equal(myth_seq_len(s.seq), 0);
+    assert_ok(myth_chat_load(&s, path, &is_warm, &rig_err));
+    assert_false(is_warm);
+    assert_int_equal(s.talk.n, 8);
+    say(&s, "on");
+    const uint32_t len = myth_seq_len(s.seq);
+    n_fed = 0;
+    assert_ok(myth_chat_save(&s, path, &cancel, &n_file, &rig_err));
+    assert_int_equal(n_fed, 0);
+    assert_true(myth_seq_len(s.seq) <= len);
+    assert_ok(myth_chat_save(&s, path, NULL, &n_file, &rig_err));
+    assert_true(n_fed > 0);
+    assert_true(myth_seq_len(s.seq) > len);
+    assert_ok(myth_chat_load(&s, path, &is_warm, &rig_err));
+    assert_true(is_warm);
+    assert_ok(myth_chat_save_talk(&s, path, &rig_err));
+    assert_ok(myth_chat_load(&s, path, &is_warm, &rig_err));
+    assert_false(is_warm);
+    assert_int_equal(s.talk.n, 10);
+    assert_text("on", s.talk.msg[8].m.text);
+    close_session(&s, &r);
+}
+
 static void a_damaged_chat_is_refused(void **state)
 {
     (void)state;
@@ -556,7 +610,7 @@ static void a_damaged_chat_is_refused(void **state)
     bool is_warm;
     open_session(&s, &r, "random:gemma3-tiny:f32", &so, CTX);
     say(&s, "one");
-    assert_ok(myth_chat_save(&s, path, &n_file, &rig_err));
+    assert_ok(myth_chat_save(&s, path, NULL, &n_file, &rig_err));
     FILE *in = fopen(path, "rb");
     assert_int_equal(fread(file, 1, sizeof(file), in), n_file);
     fclose(in);
@@ -603,6 +657,7 @@ int main(void)
         cmocka_unit_test(a_retry_is_put_off),
         cmocka_unit_test(an_interrupted_message_is_taken_out),
         cmocka_unit_test(a_saved_chat_goes_on_elsewhere),
+        cmocka_unit_test(saving_computes_the_last_answer_at_most),
         cmocka_unit_test(a_damaged_chat_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

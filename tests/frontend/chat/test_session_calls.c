@@ -143,7 +143,7 @@ static void saved_with_calls(void **state)
     open_session(&s, &r, 64);
     open_session(&t, &other, 64);
     answer(&s, MYTH_ROLE_USER, "Go", NULL, "<|tool_call>call:f{city:<|\"|>Paris<|\"|>}<tool_call|>");
-    assert_ok(myth_chat_save(&s, files_path("calls"), &size, &rig_err));
+    assert_ok(myth_chat_save(&s, files_path("calls"), NULL, &size, &rig_err));
     assert_ok(myth_chat_load(&t, files_path("calls"), &is_warm, &rig_err));
     assert_true(is_warm);
     assert_text(t.talk.msg[1].more.calls, "[" CALL_1 "]");
