@@ -275,7 +275,7 @@ static void print_help(void)
     for (const myth_chat_command *c = myth_chat_commands; c->name; c++)
         printf("/%s%s%-*s %s\n", c->name, c->args[0] ? " " : "", (int)(14 - strlen(c->name) - (c->args[0] != '\0')),
                c->args, c->help);
-    printf("A line that ends in \\ goes on in the next one; // at the front stands for /.\n");
+    printf("A line that ends in \\ goes on in the next one, as pasted lines do; // at the front stands for /.\n");
 }
 
 static void print_stats(const myth_chat_input *in)

@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <histedit.h>
+#include <langinfo.h>
+#include <limits.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,19 +18,35 @@
 #include <unistd.h>
 #include <wchar.h>
 
-enum { HISTORY_LINES = 500, CTRL_D = 4 };
+#define PASTE_ON    "\033[?2004h" /* what the terminal then sends around what is pasted: */
+#define PASTE_OFF   "\033[?2004l"
+#define PASTE_BEGIN "\033[200~"
+#define PASTE_END   L"\033[201~"
+
+enum { HISTORY_LINES = 500, CTRL_D = 4, PIECE = 256 };
 
 static myth_cancel is_stopped, is_ended;
 static struct sigaction was[3];
 static const int signals[3] = {SIGINT, SIGTERM, SIGHUP};
 static const char *prompt_text = "> ";
+static myth_cancel has_paste; /* PASTE_ON was sent */
+
+/* Also called by the signal handler: the process may be ended before it comes to its own end. */
+static void end_paste(void)
+{
+    if (has_paste && write(STDOUT_FILENO, PASTE_OFF, sizeof(PASTE_OFF) - 1) > 0)
+        has_paste = 0;
+}
 
 static void on_signal(int sig)
 {
+    const int error = errno;
     is_stopped = 1;
     if (sig == SIGINT)
         return;
     is_ended = 1;
+    end_paste();
+    errno = error;
     for (int i = 1; i < 3; i++) /* the program's own handler, which ends what hangs */
         if (signals[i] == sig && was[i].sa_handler != SIG_DFL && was[i].sa_handler != SIG_IGN)
             was[i].sa_handler(sig);
@@ -83,11 +101,19 @@ static bool look(void)
     return waiting.st == MYTH_OK;
 }
 
+static char held;
+static bool has_held; /* a byte was read and is still to be taken */
+
 /* Waits for a byte of standard input; 0 at its end, -1 when it is stopped or cannot be read. Other signals, such as
  * that of a window's size, interrupt nothing. */
 static int read_byte(char *c)
 {
     const struct timespec pause = {.tv_nsec = MYTH_CHAT_LOOK_MS * 1000000L};
+    if (has_held) {
+        has_held = false;
+        *c = held;
+        return 1;
+    }
     while (!is_stopped) {
         fd_set in;
         FD_ZERO(&in);
@@ -103,25 +129,99 @@ static int read_byte(char *c)
     return -1;
 }
 
-/* libedit's next character: the bytes of one, in the encoding of the locale. Ctrl-D on an empty line ends the input. So
- * does a zero byte, which is what a Ctrl-D becomes that was typed before the terminal was the editor's. */
+/* A character, in the encoding of the locale: 1, or what read_byte gives at the end. */
+static int read_char(wchar_t *key)
+{
+    mbstate_t state;
+    memset(&state, 0, sizeof(state));
+    for (bool is_first = true;; is_first = false) {
+        const int n = read_byte(&held);
+        if (n <= 0)
+            return n;
+        switch (mbrtowc(key, &held, 1, &state)) {
+        case (size_t)-2: continue; /* more bytes to come */
+        case (size_t)-1:
+            *key = 0xfffd;
+            has_held = !is_first; /* the byte that cuts a character off is not of it */
+            return 1;
+        default: return 1;
+        }
+    }
+}
+
+/* libedit's next character. Ctrl-D on an empty line ends the input. So does a zero byte, which is what a Ctrl-D becomes
+ * that was typed before the terminal was the editor's. */
 static int read_key(EditLine *el, wchar_t *key)
 {
     const LineInfo *line = el_line(el);
     const bool is_empty = line->buffer == line->lastchar;
+    const int n = read_char(key);
+    return n > 0 && is_empty && (*key == 0 || *key == CTRL_D) ? 0 : n;
+}
+
+/* Text on its way into the line that is edited. */
+typedef struct {
+    EditLine *el;
+    wchar_t piece[PIECE + 1];
+    size_t n;
+    int n_in;       /* characters that are in the line */
+    size_t n_bytes; /* of all that were to be put there */
+} pasted;
+
+static void put_piece(pasted *p)
+{
+    p->piece[p->n] = L'\0';
+    if (p->n && p->n_bytes <= waiting.in->s->talk.max_bytes && el_winsertstr(p->el, p->piece) == 0)
+        p->n_in += (int)p->n;
+    p->n = 0;
+}
+
+static void put_char(pasted *p, wchar_t c)
+{
+    char bytes[MB_LEN_MAX];
     mbstate_t state;
-    char c = 0;
     memset(&state, 0, sizeof(state));
-    for (;;) {
-        const int n = read_byte(&c);
-        if (n <= 0 || (is_empty && (c == 0 || c == CTRL_D)))
-            return n < 0 ? n : 0;
-        switch (mbrtowc(key, &c, 1, &state)) {
-        case (size_t)-2: continue; /* more bytes to come */
-        case (size_t)-1: *key = 0xfffd; return 1;
-        default: return 1;
+    const size_t n = c ? wcrtomb(bytes, c, &state) : 0;
+    p->n_bytes += n < sizeof(bytes) ? n : 1;
+    if (c)
+        p->piece[p->n++] = c;
+    if (p->n == PIECE)
+        put_piece(p);
+}
+
+/* Bound to PASTE_BEGIN: puts what follows into the line, up to PASTE_END. */
+static unsigned char paste(EditLine *el, int key)
+{
+    static const wchar_t end[] = PASTE_END;
+    const size_t most = waiting.in->s->talk.max_bytes;
+    pasted p = {.el = el};
+    wchar_t c = 0;
+    size_t n_end = 0; /* of PASTE_END */
+    (void)key;
+    while (end[n_end]) {
+        if (read_char(&c) <= 0)
+            return CC_EOF;
+        c = c == L'\r' ? L'\n' : c; /* Enter, as a terminal sends it */
+        if (c != end[n_end]) {
+            for (size_t i = 0; i < n_end; i++)
+                put_char(&p, end[i]);
+            n_end = 0;
         }
+        if (c == end[n_end])
+            n_end++;
+        else
+            put_char(&p, c);
     }
+    put_piece(&p);
+    if (p.n_bytes <= most)
+        return CC_REFRESH;
+    el_deletestr(el, p.n_in);
+    fputc('\n', stdout);
+    fflush(stdout);
+    myth_term_note(waiting.in->cli->term,
+                   "pasted text of %zu bytes was left out: a message of this context has at most %zu; raise -c",
+                   p.n_bytes, most);
+    return CC_REDISPLAY;
 }
 
 static char *prompt_of(EditLine *el)
@@ -173,6 +273,24 @@ static myth_status read_message(EditLine *el, History *past, message *m, bool *i
     return MYTH_OK;
 }
 
+static void read_utf8(const myth_chat_input *in)
+{
+    setlocale(LC_CTYPE, "");
+    if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0 && !setlocale(LC_CTYPE, "C.UTF-8"))
+        myth_term_note(in->cli->term, "this system has no locale C.UTF-8: letters beyond ASCII are left out of what is "
+                                      "typed; install it, or set LC_ALL to a locale in UTF-8");
+}
+
+static void begin_paste(void)
+{
+    const char *term = getenv("TERM");
+    if (!isatty(STDOUT_FILENO) || !term || strcmp(term, "dumb") == 0)
+        return;
+    fputs(PASTE_ON, stdout);
+    fflush(stdout);
+    has_paste = 1;
+}
+
 myth_status myth_chat_terminal(myth_chat_input *in, myth_error *err)
 {
     HistEvent event;
@@ -180,7 +298,7 @@ myth_status myth_chat_terminal(myth_chat_input *in, myth_error *err)
     bool is_end = false;
     myth_status st = MYTH_OK;
     const myth_cancel *outer = in->cancel;
-    setlocale(LC_CTYPE, "");
+    read_utf8(in);
     EditLine *el = el_init("mythos", stdin, stdout, stderr);
     History *past = history_init();
     if (!el || !past)
@@ -191,6 +309,9 @@ myth_status myth_chat_terminal(myth_chat_input *in, myth_error *err)
     el_set(el, EL_HIST, history, past);
     el_set(el, EL_SIGNAL, 0);
     el_set(el, EL_GETCFN, read_key);
+    /* el_set would make copies of the names, and never free them. */
+    el_wset(el, EL_ADDFN, L"mythos-paste", L"put what is pasted into the line", paste);
+    el_set(el, EL_BIND, PASTE_BEGIN, "mythos-paste", NULL);
     is_stopped = is_ended = 0;
     waiting.in = in;
     waiting.m = &m;
@@ -198,6 +319,7 @@ myth_status myth_chat_terminal(myth_chat_input *in, myth_error *err)
     waiting.err = err;
     in->cancel = &is_stopped;
     catch_signals();
+    begin_paste();
     st = myth_chat_input_answer(in, err);
     while (st == MYTH_OK && !in->is_over && !is_ended && !is_end) {
         is_stopped = 0;
@@ -209,6 +331,7 @@ myth_status myth_chat_terminal(myth_chat_input *in, myth_error *err)
         if (st == MYTH_OK && !is_ended && !look())
             st = waiting.st;
     }
+    end_paste();
     restore_signals();
     in->cancel = outer;
     if (is_ended)

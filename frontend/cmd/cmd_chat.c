@@ -356,12 +356,12 @@ const myth_command myth_cmd_chat = {
     .args = "",
     .help = "talk with a model; the oldest turns go when the context is full",
     .detail =
-        "At a terminal a line is a message, with history and editing; Ctrl-C stops an answer, Ctrl-D ends the "
-        "chat, /help lists the commands. From a pipe every line is a message or a command. With --json each "
-        "line is a string, a message {\"role\", \"content\"} or {\"command\": \"/save FILE\"}, and each gets a "
-        "line of JSON: an answer with the calls of tools in it, what it read and computed, what was dropped, and how "
-        "much is held. The system text and pinned turns are never dropped. Memory is that of the plan, however long "
-        "the chat is.",
+        "At a terminal a line is a message, with history and editing, and so is what is pasted, of any number of "
+        "lines; Ctrl-C stops an answer, Ctrl-D ends the chat, /help lists the commands. From a pipe every line is a "
+        "message or a command. With --json each line is a string, a message {\"role\", \"content\"} or {\"command\": "
+        "\"/save FILE\"}, and each gets a line of JSON: an answer with the calls of tools in it, what it read and "
+        "computed, what was dropped, and how much is held. The system text and pinned turns are never dropped. Memory "
+        "is that of the plan, however long the chat is.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(chat_opts),

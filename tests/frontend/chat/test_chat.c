@@ -227,6 +227,9 @@ static void tty_open(const char *args)
     tty.n = tty.at = 0;
     tty.child = forkpty(&tty.fd, NULL, NULL, &size);
     if (tty.child == 0) {
+        unsetenv("LC_ALL");
+        unsetenv("LC_CTYPE");
+        unsetenv("LANG");
         setenv("TERM", "xterm", 1);
         setenv("NO_COLOR", "1", 1);
         execl("/bin/sh", "sh", "-c", line, (char *)NULL);
@@ -303,6 +306,62 @@ static void a_terminal_edits_and_remembers_lines(void **state)
     tty_expect("2 turns are kept"); /* not three */
     tty_expect("> ");
     assert_int_equal(tty_close("\004"), 3); /* a command could not be done */
+}
+
+/* Also without a locale, as in containers and cron. */
+static void letters_are_read_as_utf8(void **state)
+{
+    (void)state;
+    tty_open(CHAT);
+    tty_expect("> ");
+    tty_send("café ünï 日本 😀\r");
+    tty_expect("-n sets how many");
+    tty_expect("> ");
+    tty_send("é!\033[D");
+    tty_expect("\b");          /* the terminal is the editor's */
+    tty_send("\177cut\xc3\r"); /* one character is taken back, another one is cut off by Enter */
+    tty_expect("-n sets how many");
+    tty_expect("> ");
+    tty_send("/turns\r");
+    tty_expect("\n1 café ünï 日本 😀\r\n2 cut\xef\xbf\xbd!\r\n");
+    tty_expect("> ");
+    assert_int_equal(tty_close("\004"), 0);
+}
+
+static void what_is_pasted_is_one_message(void **state)
+{
+    (void)state;
+    static char text[10000];
+    tty_open(CHAT);
+    tty_expect("\033[?2004h");
+    tty_expect("> ");
+    tty_send("see end\033[D\033[D\033[D");
+    tty_expect("\b\b\b"); /* the terminal is the editor's */
+    tty_send("\033[200~line one,\nline two \\\n\n日 \033[20 three\n\033[201~\r");
+    tty_expect("-n sets how many");
+    tty_expect("> ");
+    tty_send("\033[200~next\033[201~ one\r");
+    tty_expect("-n sets how many");
+    tty_expect("> ");
+    tty_send("/turns\r");
+    tty_expect("\n1 see line one,\\nline two \\\\n\\n日 \\x1b[20 three\\nend\r\n2 next one\r\n");
+    tty_expect("> ");
+    memset(text, 'x', 9000);
+    for (int i = 2000; i < 9000; i += 2000) /* no longer than a terminal's lines may be */
+        text[i] = '\n';
+    tty_send("still \033[200~");
+    tty_send(text);
+    tty_send("\033[201~");
+    tty_expect("pasted text of 9000 bytes was left out");
+    tty_send("here\r");
+    tty_expect("-n sets how many");
+    tty_expect("> ");
+    tty_send("/turns\r");
+    tty_expect("\n3 still here\r\n");
+    tty_expect("> ");
+    tty_send("/quit\r");
+    tty_expect("\033[?2004l");
+    assert_int_equal(tty_close(""), 0);
 }
 
 static void an_interrupt_ends_the_answer_alone(void **state)
@@ -391,6 +450,8 @@ int main(void)
         cmocka_unit_test(a_grammar_holds_for_every_answer),
         cmocka_unit_test(the_plan_is_kept),
         cmocka_unit_test(a_terminal_edits_and_remembers_lines),
+        cmocka_unit_test(letters_are_read_as_utf8),
+        cmocka_unit_test(what_is_pasted_is_one_message),
         cmocka_unit_test(an_interrupt_ends_the_answer_alone),
         cmocka_unit_test(a_pause_keeps_what_is_typed),
     };
