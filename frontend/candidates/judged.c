@@ -307,12 +307,18 @@ static bool set_texts(myth_judged *f, myth_given *g, const myth_candidates *k, c
     return set_evidence(f, g);
 }
 
-/* said: the place whose finding says the same; NULL = none. */
-static myth_status keep_place(myth_judged *f, const found_file *file, uint32_t i, double probability,
-                              const myth_candidate_place *said, myth_error *err)
+/* How a place is kept. */
+typedef struct {
+    double probability;                /* of a finding the largest of those that say the same */
+    const myth_candidate_place *said;  /* the place whose finding says the same; NULL = none */
+    const myth_candidate_place *known; /* the first place that says the same, or itself */
+    bool is_brought;                   /* the change brought it, or one that says the same */
+} keeping;
+
+static myth_status keep_place(myth_judged *f, const found_file *file, uint32_t i, const keeping *as, myth_error *err)
 {
     const myth_candidates *k = &file->found;
-    const myth_candidate_place *c = &k->candidate[i];
+    const myth_candidate_place *c = &k->candidate[i], *said = as->said;
     const myth_before before = file->before ? (myth_before)file->before[i] : MYTH_BEFORE_OLD;
     const int rule = rule_of(k->names + c->rule);
     myth_given g = {
@@ -323,8 +329,10 @@ static myth_status keep_place(myth_judged *f, const found_file *file, uint32_t i
         .severity = myth_rules[rule].severity,
         .candidate = k->names + c->rule,
         .facts = k->names + c->facts,
-        .probability = probability,
-        .is_brought = before != MYTH_BEFORE_OLD,
+        .probability = as->probability,
+        .is_brought = as->is_brought,
+        .known_rule = rule_of(k->names + as->known->rule),
+        .known_line = as->known == c || as->known->line0 > file->src->n_line ? 0 : as->known->line0,
     };
     if (g.first < 1 || g.first > g.last)
         return MYTH_OK;
@@ -355,29 +363,42 @@ static bool is_about_result(const char *rule)
     return strcmp(rule, "unchecked-return") == 0 || strcmp(rule, "missing-null-check") == 0;
 }
 
-/* Of places that say of one call that its result is not looked at, one is a finding: the most probable, the first of
- * those. Returns it for place i, where it is another one. What was not judged has no probability, and is none. */
-static const myth_candidate_place *said_by(const myth_judged *f, const myth_judge *judge, const found_file *file,
-                                           uint32_t i)
+/* Whether both places say of one call that its result is not looked at. */
+static bool is_same_call(const myth_candidates *k, const myth_candidate_place *a, const myth_candidate_place *b)
+{
+    return a->from != UINT32_MAX && a->from == b->from && is_about_result(k->names + a->rule) &&
+           is_about_result(k->names + b->rule);
+}
+
+/* What the places that say the same of a call make of one of them. Which of them is the finding depends on what the
+ * judge thinks of each alone, and not on which it thinks more probable: two of them are often nearly equal, and any
+ * edit of the function moves both a little. What the finding is known by depends on no probability at all. */
+static keeping keeping_of(const myth_judged *f, const myth_judge *judge, const found_file *file, uint32_t i)
 {
     const myth_candidates *k = &file->found;
-    const myth_candidate_place *c = &k->candidate[i];
-    double best = myth_judge_probability(judge, k, c, f->score[i], file->src->is_test);
-    uint32_t at = i;
-    if (c->from == UINT32_MAX || !is_about_result(k->names + c->rule))
-        return NULL;
+    const myth_candidate_place *c = &k->candidate[i], *first = NULL;
+    const int rule = rule_of(k->names + c->rule);
+    const double own = myth_judge_probability(judge, k, c, f->score[i], file->src->is_test);
+    keeping as = {.probability = own, .known = c, .is_brought = file->before && file->before[i]};
     for (uint32_t j = 0; j < k->n; j++) {
         const myth_candidate_place *o = &k->candidate[j];
-        if (o->from != c->from || strcmp(k->names + o->rule, k->names + c->rule) == 0 ||
-            !is_about_result(k->names + o->rule))
+        const int other = rule_of(k->names + o->rule);
+        if (!is_same_call(k, c, o))
             continue;
+        first = first ? first : o;
+        if (other == rule)
+            continue;
+        as.known = first;
         const double p = myth_judge_probability(judge, k, o, f->score[j], file->src->is_test);
-        if (p > best || (p == best && j < at)) {
-            best = p;
-            at = j;
-        }
+        if (!(own >= f->confidence && p >= f->confidence))
+            continue;
+        if (other < rule)
+            as.said = as.said ? as.said : o;
+        else if (p > as.probability)
+            as.probability = p;
+        as.is_brought |= file->before && file->before[j];
     }
-    return at == i ? NULL : &k->candidate[at];
+    return as;
 }
 
 /* Judges the places of a file and keeps all of them. After an interrupt they are kept unjudged. */
@@ -407,8 +428,8 @@ static myth_status judge_file(myth_judged *f, myth_judge *judge, myth_engine *e,
         if (!file->is_wanted[i])
             continue;
         const myth_candidate_place *c = &file->found.candidate[i];
-        const double probability = myth_judge_probability(judge, &file->found, c, f->score[i], file->src->is_test);
-        st = keep_place(f, file, i, probability, said_by(f, judge, file, i), err);
+        const keeping as = keeping_of(f, judge, file, i);
+        st = keep_place(f, file, i, &as, err);
         if (st == MYTH_OK && e && isnan(f->score[i]) && is_known)
             st = miss(f, file->src->path, c->line0, c->line1,
                       f->cli->cancel && *f->cli->cancel ? "the run was interrupted before it was judged"

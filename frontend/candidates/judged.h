@@ -8,7 +8,10 @@
  *           (before.h): a check that was taken out leaves its place some lines below
  * Rule      the row of rules.def with the same id: every rule of retrieval/candidates has one
  * Once      of places of the two rules about results that nobody looks at (unchecked-return, missing-null-check) that
- *           are about one call, the most probable is a finding; the log says of the others which line says the same
+ *           are about one call and probable enough, that of the rule which comes first in rules.def is a finding, with
+ *           the largest of their probabilities and what the change brought of any; the log says of the others which
+ *           line says the same. Its fingerprint is of the first place about the call, judged or not (given.h): neither
+ *           depends on which of two nearly equal probabilities is larger
  * Judge     --judge-model; else the model of the run where it can judge; else the shipped judge. Another model than the
  *           run's is opened for the judging alone
  * Judged    as judge.h does it, functions with their context, with an engine of its own that is closed again: its

@@ -38,6 +38,8 @@ static myth_finding finding_of(const myth_inspection *in, const myth_given *g, u
         .severity = g->severity,
         .status = MYTH_LIKELY,
         .is_brought = g->is_brought,
+        .known_rule = g->known_rule,
+        .known_line = g->known_line,
         .evidence = g->evidence,
         .issue = none,
         .why = none,

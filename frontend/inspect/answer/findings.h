@@ -57,6 +57,8 @@ typedef struct {
     myth_severity severity;
     myth_finding_status status;
     bool is_brought; /* the change that is inspected brought it, whether or not it touched its lines */
+    int known_rule;  /* its fingerprint is made of this rule and line (given.h); known_line 0 = of its own */
+    uint32_t known_line;
     myth_str evidence, issue, why, fix, missing; /* unescaped UTF-8 */
 } myth_finding;
 

@@ -260,12 +260,23 @@ static void one(myth_fingerprint *out, const myth_source *src, const myth_findin
     myth_line_hash(out->line_hash, src, f->first);
 }
 
+/* The rule and line (from 1) that a finding is known by. */
+static int known_rule(const myth_finding *f) { return f->known_line ? f->known_rule : f->rule; }
+static uint32_t known_line(const myth_finding *f, const myth_citation *c)
+{
+    return f->known_line ? f->known_line : c->line;
+}
+
 void myth_fingerprint_of(myth_fingerprint *out, const myth_block *block, const myth_finding *f, const myth_citation *c,
                          uint32_t i)
 {
     uint32_t n_before = 0;
     for (uint32_t k = 0; k < i; k++)
-        n_before += f[k].rule == f[i].rule && c[k].line == c[i].line &&
+        n_before += known_rule(&f[k]) == known_rule(&f[i]) && known_line(&f[k], &c[k]) == known_line(&f[i], &c[i]) &&
                     !strcmp(block[f[k].block].src->path, block[f[i].block].src->path);
-    one(out, block[f[i].block].src, &f[i], &c[i], n_before);
+    myth_finding known = f[i];
+    myth_citation at = c[i];
+    known.rule = known_rule(&f[i]);
+    at.line = known_line(&f[i], &c[i]);
+    one(out, block[f[i].block].src, &known, &at, n_before);
 }

@@ -7,6 +7,7 @@
  * Around   the nearest line above that is indented less and opens a block: it ends with { ( [ or :, or the next line is
  *          only an opening bracket, or it begins with a word such as def, function or class. A block that ends above
  *          the line does not count. Comments and preprocessor lines neither open nor close a block
+ * Known    a finding that several places say alike, of one call, has rule and line of the first of them (given.h)
  * Changes  when the path (also by moving the file), the rule, the cited line or its enclosing line changes, or an equal
  *          line is added above it
  * Owner    the caller; nothing is allocated
