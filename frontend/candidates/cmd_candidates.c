@@ -617,6 +617,7 @@ static void name_missed(const job *j)
 static int run_candidates(myth_cli *cli, const void *opts)
 {
     job j = {.cli = cli, .o = opts};
+    char left[MYTH_FILES_LEFT_OUT];
     myth_error err = {0};
     const myth_files_opts fo = {
         .path = (const char *const *)cli->arg,
@@ -636,8 +637,11 @@ static int run_candidates(myth_cli *cli, const void *opts)
         st = open_judge(&j, &err);
     if (st == MYTH_OK)
         st = run_job(&j, &err);
-    if (st == MYTH_OK)
+    if (st == MYTH_OK) {
+        if (myth_files_left_out(&j.files, left, sizeof(left)))
+            myth_term_note(cli->term, "%s", left);
         name_missed(&j);
+    }
     int code = st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
     if (st == MYTH_OK && (j.n_failed || j.files.missed.n || (cli->cancel && *cli->cancel)))
         code = MYTH_EXIT_INCOMPLETE;

@@ -156,17 +156,15 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
 {
     many *m = user;
     const myth_files *f = &m->files;
+    char left[MYTH_FILES_LEFT_OUT];
     (void)model;
     for (uint32_t i = 0; i < f->n; i++) {
         myth_status st = add_file(m, cli, &f->file[i], mat, err);
         if (st != MYTH_OK)
             return st;
     }
-    if (f->n_generated || f->n_copied || f->n_other)
-        myth_term_note(cli->term,
-                       "%u generated file%s, %u copied from other projects and %u of documents and data not inspected; "
-                       "--include takes them in",
-                       f->n_generated, myth_s(f->n_generated), f->n_copied, f->n_other);
+    if (myth_files_left_out(f, left, sizeof(left)))
+        myth_term_note(cli->term, "%s", left);
     snprintf(m->title, sizeof(m->title), "%u files", f->n);
     io->title = f->n == 1 ? f->file[0].name : m->title;
     io->is_local = true;
@@ -198,10 +196,10 @@ const myth_command myth_cmd_inspect = {
     .detail = "Of a directory, the files that are code are inspected, as mythos scan lists them: ignored, generated, "
               "binary and hidden ones are not, and neither are copies of other projects (vendor, third_party), "
               "documents and data, unless --include names them. A "
-              "pattern that the shell left alone (\"src/**/*.c\") means files below the current directory; - is "
-              "standard input. All files must be of one repository. Each file is inspected as inspect-file does it, "
-              "with the same prompts; the findings are in one report, in the order of the files. An interrupt "
-              "(SIGINT) ends the run with the findings so far (exit 3). " MYTH_INSPECT_FINDS,
+              "pattern that the shell left alone (\"src/**/*.c\") means files below the current directory, without "
+              "generated ones and copies; - is standard input. All files must be of one repository. Each file is "
+              "inspected as inspect-file does it, with the same prompts; the findings are in one report, in the order "
+              "of the files. An interrupt (SIGINT) ends the run with the findings so far (exit 3). " MYTH_INSPECT_FINDS,
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(many_opts),

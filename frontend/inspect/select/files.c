@@ -160,13 +160,24 @@ static myth_status globs_of(const myth_files_opts *o, const char *only, const ch
     return MYTH_OK;
 }
 
-/* Whether a file of a directory is inspected without being named: a glob may name it. */
-static bool is_wanted(finder *s, const myth_scan_file *file, bool is_named)
+/* The path of a file below the folder that a pattern names, "vendor/zip/" of vendor/zip/x?.c; without one, the path. */
+static const char *below(const char *path, const char *pattern)
 {
-    if (is_named)
+    size_t n = pattern ? strcspn(pattern, "*?[\\") : 0;
+    while (n && pattern[n - 1] != '/')
+        n--;
+    return strncmp(path, pattern ? pattern : "", n) == 0 ? path + n : path;
+}
+
+/* Whether a file of a directory, or one that a pattern matches, is inspected without being named: a glob may name it,
+ * and so does a pattern that spells its name out. */
+static bool is_wanted(finder *s, const myth_scan_file *file, const char *pattern)
+{
+    const char *name = pattern ? strrchr(pattern, '/') : NULL;
+    if (s->o->n_include || (pattern && !strpbrk(name ? name : pattern, "*?[")))
         return true;
-    const bool is_code = !file->is_generated && myth_detect_code(file->path),
-               is_copied = is_code && myth_path_is_copied(file->path);
+    const bool is_code = !file->is_generated && (pattern || myth_detect_code(file->path)),
+               is_copied = is_code && myth_path_is_copied(below(file->path, pattern));
     s->f->n_generated += file->is_generated;
     s->f->n_other += !file->is_generated && !is_code;
     s->f->n_copied += is_copied;
@@ -182,14 +193,13 @@ static myth_status lose(finder *s, const char *folder, const myth_scan_file *fil
     return myth_missed_add(&s->f->missed, path, 0, 0, why, err);
 }
 
-/* Adds the files below a directory; *n is how many the globs let in. */
+/* Adds the files below a directory, of `only` those that it matches; *n is how many the globs let in. */
 static myth_status add_directory(finder *s, const char *folder, const char *only, uint32_t *n, myth_error *err)
 {
     const char *globs[GLOBS_MAX + 1];
     char text[GLOBS_MAX][512];
     myth_place place;
     myth_scan_list list = {0};
-    const bool is_named = only || s->o->n_include;
     myth_status st = globs_of(s->o, only, globs, text, err);
     if (st != MYTH_OK)
         return st;
@@ -202,10 +212,11 @@ static myth_status add_directory(finder *s, const char *folder, const char *only
         const myth_scan_file *file = &list.file[i];
         if (file->is_lost)
             MYTH_TRY(lose(s, folder, file, err));
-        if (file->reason != MYTH_SCAN_IN || !is_wanted(s, file, is_named))
+        if (file->reason != MYTH_SCAN_IN)
             continue;
         ++*n;
-        MYTH_TRY(add_scanned(s, &place, file->path, file->is_test && !only, err));
+        if (is_wanted(s, file, only))
+            MYTH_TRY(add_scanned(s, &place, file->path, file->is_test && !only, err));
     }
 fail:
     myth_scan_close(&list, s->f->mem);
@@ -254,6 +265,15 @@ myth_status myth_files_find(myth_files *out, myth_mem *mem, const myth_files_opt
 fail:
     myth_free(mem, s.slot);
     return st;
+}
+
+bool myth_files_left_out(const myth_files *f, char *dst, size_t cap)
+{
+    snprintf(dst, cap,
+             "%u generated file%s, %u copied from other projects and %u of documents and data not inspected; --include "
+             "takes them in",
+             f->n_generated, f->n_generated == 1 ? "" : "s", f->n_copied, f->n_other);
+    return f->n_generated || f->n_copied || f->n_other;
 }
 
 void myth_files_close(myth_files *f)

@@ -5,7 +5,8 @@
  *            what git tracks), without generated ones and those in a directory below it that holds copies of other
  *            projects (vendor, third_party). These, documents and data are counted; `include` takes them in
  * Pattern    a path that does not exist and holds *, ? or [ is a pattern of files below the current directory, as
- *            `include` is
+ *            `include` is. What it matches is in, also documents and data; but without generated files, unless its last
+ *            part is a plain name, and without copies below the folder that it names. These are counted, too
  * Filters    include and exclude are globs as --glob of a scan, relative to each directory. They do not leave out a
  *            file that is named itself
  * Names      relative to one root: the top of the repository; outside of a repository the folder that holds all of the
@@ -38,7 +39,8 @@ typedef struct {
     char root[PATH_MAX]; /* "" = there is none, as for standard input alone */
     myth_file *file;     /* [n] */
     uint32_t n, cap;
-    uint32_t n_generated, n_copied, n_other; /* left out of directories: generated files; copies; documents and data */
+    uint32_t n_generated, n_copied,
+        n_other; /* left out of directories, patterns: generated files; copies; documents, data */
     myth_missed_list missed;
 } myth_files;
 
@@ -54,6 +56,9 @@ typedef struct {
 
 /* Close *out by myth_files_close, also after a failure. */
 myth_status myth_files_find(myth_files *out, myth_mem *mem, const myth_files_opts *opts, myth_error *err);
+/* Whether anything was left out of directories and patterns; writes how much. */
+enum { MYTH_FILES_LEFT_OUT = 160 };
+bool myth_files_left_out(const myth_files *f, char *dst, size_t cap);
 void myth_files_close(myth_files *f); /* takes a zeroed one */
 
 #ifdef __cplusplus

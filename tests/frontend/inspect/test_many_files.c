@@ -117,6 +117,20 @@ static void paths_name_files(void **state)
     assert_string_equal(files_of("src/third_party"), "src/third_party/zip/zip.c");
     assert_string_equal(files_of("src --include '**/zip.c'"), "src/third_party/zip/zip.c");
     assert_string_equal(files_of("src/third_party/zip/zip.c top.c"), "src/third_party/zip/zip.c top.c");
+    /* so are they and generated files of a pattern, unless it spells the file's name or the folder out */
+    assert_string_equal(files_of("'src/**/*.c' --exclude ignored.c"), "src/long.c");
+    assert_non_null(strstr(r.err, "1 generated file, 1 copied from other projects and 0 of documents and data"));
+    assert_string_equal(files_of("'./*.[cd]' --exclude long.c --exclude ignored.c"), "top.c");
+    assert_string_equal(files_of("'src/**/made.c'"), "src/made.c");
+    assert_null(strstr(r.err, "generated file"));
+    assert_string_equal(files_of("'src/third_party/**/*.c'"), "src/third_party/zip/zip.c");
+    assert_string_equal(files_of("'docs/*.md'"), "docs/manual.md");
+    assert_string_equal(files_of("'src/[lm]*.c' --include '*.c'"), "src/long.c src/made.c");
+    must("cd $D/r && $M inspect 'src/mad?.c' " TINY);
+    assert_non_null(strstr(r.err, "1 generated file, 0 copied"));
+    assert_non_null(strstr(r.err, "nothing to inspect"));
+    must("cd $D/r && $M candidates 'src/**/*.c'");
+    assert_non_null(strstr(r.err, "1 generated file, 1 copied from other projects"));
     shell("rm -r $D/r/src/third_party");
     assert_int_equal(shell("mkdir $D/r/src/sqlite && cp $D/r/top.c $D/r/src/sqlite/sqlite3.c && "
                            "cp $D/r/top.c $D/r/src/sqlite/shell.c && cp $D/r/top.c $D/r/src/shell.c"),
