@@ -132,8 +132,7 @@ static void begin_progress(run *w)
 {
     const uint32_t n = myth_inspect_n_part(w->in);
     uint64_t total = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t n_block, n_tok;
+    for (uint32_t i = 0, n_block, n_tok; i < n; i++) {
         myth_inspect_part(w->in, i, &n_block, &n_tok);
         total += n_tok - myth_inspect_prefix(w->in, i);
     }
@@ -267,7 +266,7 @@ static void print_counts(const run *w)
     const myth_report *r = myth_inspect_report(w->in);
     const myth_budget *b = r->budget;
     const bool has_summary = r->summary.n_block > 0;
-    const uint32_t n = myth_inspect_n_part(w->in) - has_summary;
+    const uint32_t n = myth_inspect_n_part(w->in) - has_summary - myth_inspect_first_part(w->in);
     if (b->n_left_out)
         snprintf(left, sizeof(left), ", %u of %u piece%s of context left out", b->n_left_out, b->n_context,
                  myth_s(b->n_context));
@@ -294,14 +293,14 @@ static void dry_run_text(const run *w)
     if (b->n_context)
         printf("other code       %u piece%s as context, %u left out\n", b->n_context, myth_s(b->n_context),
                b->n_left_out);
-    const bool has_summary = r->summary.n_block > 0;
-    printf("new tokens       %u\nparts            %u%s", r->max_new_tokens, myth_inspect_n_part(w->in) - has_summary,
+    const uint32_t has_summary = r->summary.n_block > 0, first = myth_inspect_first_part(w->in),
+                   n = myth_inspect_n_part(w->in);
+    printf("new tokens       %u\nparts            %u%s", r->max_new_tokens, n - has_summary - first,
            has_summary ? " and a summary" : "");
     if (w->work.n_kept)
         printf(", %u of them answered by an earlier run", w->work.n_kept);
     putchar('\n');
-    for (uint32_t i = 0; i < myth_inspect_n_part(w->in); i++) {
-        uint32_t n_block, n_tok;
+    for (uint32_t i = first, n_block, n_tok; i < n; i++) {
         const myth_block *block = myth_inspect_part(w->in, i, &n_block, &n_tok);
         if (myth_inspect_is_summary(w->in, i)) {
             printf("  summary of %u of %u changed line%s", r->summary.n_shown, r->summary.n_line,
@@ -373,7 +372,7 @@ static void dry_run_json(const run *w)
     myth_jout_key_u64(&j, "max_new_tokens", r->max_new_tokens);
     myth_jout_key(&j, "parts");
     myth_jout_array(&j);
-    for (uint32_t i = 0; i < myth_inspect_n_part(w->in); i++)
+    for (uint32_t i = myth_inspect_first_part(w->in); i < myth_inspect_n_part(w->in); i++)
         if (!myth_inspect_is_summary(w->in, i))
             part_object(w, &j, i);
     myth_jout_end(&j);
@@ -724,7 +723,7 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *given, const m
 {
     myth_inspect_flags flags = *given, *o = &flags;
     flags.judged.find = job->is_question ? MYTH_FIND_MODEL : myth_judged_find(&given->judged, given->model.model);
-    run w = {.cli = cli, .o = o, .job = job};
+    run w = {.cli = cli, .o = o, .job = job, .progress = {.drawn_at = myth_expect_now()}};
     myth_error err = {0};
     int code = MYTH_EXIT_CLEAN;
     myth_inspect_opts io = {
@@ -769,6 +768,7 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *given, const m
     else if (st != MYTH_OK)
         goto fail;
     MYTH_TRY(myth_inspect_open(&w.in, &w.model, w.material, &io, &err));
+    myth_term_progress_end(cli->term);
     myth_runlog_stage(w.log, "pack");
     myth_runlog_inspection(w.log, w.in, w.material, &io, &w.model, job->root);
     if (myth_inspect_report(w.in)->refusal) {

@@ -187,7 +187,7 @@ void myth_inspect_work(const myth_inspection *in, myth_work *out)
 {
     double positions = 0, ends = 0;
     *out = (myth_work){0};
-    for (uint32_t i = 0; i < in->n_part; i++) {
+    for (uint32_t i = myth_inspect_first_part(in); i < in->n_part; i++) {
         const inspect_part *p = &in->part[i];
         const uint32_t first = out->n_part ? myth_inspect_prefix(in, i) : 0;
         out->n_kept += p->is_kept;
@@ -213,7 +213,7 @@ void myth_inspect_work(const myth_inspection *in, myth_work *out)
 static void drop_rounds(myth_inspection *in)
 {
     uint64_t most = 0;
-    for (uint32_t i = 0; i < in->n_part; i++)
+    for (uint32_t i = myth_inspect_first_part(in); i < in->n_part; i++)
         most = most < round_tokens(in, &in->part[i]) ? round_tokens(in, &in->part[i]) : most;
     in->o.context_rounds = most ? in->o.context_rounds : 0;
 }
@@ -389,10 +389,11 @@ uint32_t myth_inspect_jobs(const myth_inspection *in) { return in->n_job; }
 void myth_inspect_set_jobs(myth_inspection *in, uint32_t n_job)
 {
     n_job = myth_min_u32(myth_min_u32(n_job, MYTH_INSPECT_JOBS_MAX), in->n_part - in->has_summary);
-    in->n_job = n_job ? n_job : 1;
+    in->n_job = n_job && !in->is_bare ? n_job : 1;
 }
 
 uint32_t myth_inspect_n_part(const myth_inspection *in) { return in->n_part; }
+uint32_t myth_inspect_first_part(const myth_inspection *in) { return in->is_bare ? myth_inspect_n_own(in) : 0; }
 bool myth_inspect_asks(const myth_inspection *in) { return !in->o.only_given || in->has_summary || in->n_explain > 0; }
 const myth_report *myth_inspect_report(const myth_inspection *in) { return &in->report; }
 bool myth_inspect_is_kept(const myth_inspection *in, uint32_t part) { return in->part[part].is_kept; }

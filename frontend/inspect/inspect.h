@@ -45,7 +45,8 @@
  * Missed   the report lists what was asked for and not inspected, with its reason, and is then not complete: code that
  *          the caller already left out (opts.missed), subjects of a part without a whole answer, and with
  *          is_context_asked also context that no part had room for (README.md, "Complete")
- * Errors   MYTH_EARG: the material has no subject; MYTH_ENOMEM; and what the engine returns
+ * Errors   MYTH_EARG: the material has no subject; MYTH_ENOMEM; and what the engine returns. An interrupt is none, also
+ *          while code is cut into prompts: the given findings are in the report, and all subjects are missed
  * Threads  one; another may set opts.cancel */
 #ifndef MYTH_INSPECT_H
 #define MYTH_INSPECT_H
@@ -163,8 +164,11 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, my
                               const myth_inspect_opts *opts, myth_error *err);
 void myth_inspect_close(myth_inspection *in);
 
-/* All prompts; that of a summary is the last one. */
+/* All parts; that of a summary is the last one. */
 uint32_t myth_inspect_n_part(const myth_inspection *in);
+/* The first part with a prompt. Where the model searches nothing and writes nothing out, a part is a subject, however
+ * long, and has none. */
+uint32_t myth_inspect_first_part(const myth_inspection *in);
 bool myth_inspect_is_summary(const myth_inspection *in, uint32_t part);
 /* The tokens of a part that all parts begin with and that are computed once; a summary shares none. */
 uint32_t myth_inspect_prefix(const myth_inspection *in, uint32_t part);

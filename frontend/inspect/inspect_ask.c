@@ -534,7 +534,7 @@ static myth_status run_parts(myth_inspection *in, myth_error *err)
     in->now = 0;
     myth_inspect_keep_given(in);
     MYTH_TRY(myth_inspect_explain_given(in, &why, err));
-    if (in->o.only_given && in->o.cancel && *in->o.cancel)
+    if ((in->o.only_given || in->is_bare) && in->o.cancel && *in->o.cancel)
         why = MYTH_FINISH_CANCELLED;
     in->now = 0;
     for (; in->o.only_given && in->now < myth_inspect_n_own(in); in->now++)
@@ -613,7 +613,8 @@ myth_status myth_inspect_rehearse(myth_inspection *in, myth_error *err)
     in->n_ctx = myth_inspect_run_context(in);
     in->o.on_exchange = NULL;
     in->o.on_progress = NULL;
-    for (in->now = 0; in->now < in->n_part && !(in->o.cancel && *in->o.cancel); in->now++) {
+    in->now = myth_inspect_first_part(in);
+    for (; in->now < in->n_part && !(in->o.cancel && *in->o.cancel); in->now++) {
         inspect_part *p = &in->part[in->now];
         p->is_kept = run_part(in, &why, NULL) == MYTH_OK;
         p->block0 = p->first_block; /* as it was before rounds added code */

@@ -161,7 +161,7 @@ myth_status myth_inspect_plan_given(myth_inspection *in, myth_error *err)
     myth_finding f[MYTH_FINDING_MAX];
     const uint32_t most = (uint32_t)in->brief.n_finding;
     myth_status st = MYTH_OK;
-    if (!in->o.n_given || !in->o.explains_given || in->report.refusal)
+    if (!in->o.n_given || !in->o.explains_given || in->report.refusal || in->is_bare)
         return MYTH_OK;
     in->listed = in->brief;
     in->told = in->expand;

@@ -66,6 +66,7 @@ struct myth_inspection {
     uint32_t n_again;
     uint32_t path_len; /* longest path of the blocks, in JSON spelling */
     bool has_summary;
+    bool is_bare; /* parts have no prompts: the model is not asked, or an interrupt came before they were made */
     myth_findings_limits limits, brief, expand, summary;
     myth_findings_limits listed, told; /* given findings as a brief answer, and with their texts */
     myth_report report;

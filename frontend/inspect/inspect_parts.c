@@ -316,8 +316,8 @@ static void drop_parts(myth_inspection *in)
     in->n_part = in->n_block = in->cap_block = 0;
 }
 
-/* Makes the parts of a packing, with their blocks and ids. The table of blocks has spare room because rounds append
- * blocks to it. */
+/* Makes the parts of a packing, with their blocks and, unless the inspection is bare, their ids. The table of blocks
+ * has spare room because rounds append blocks to it. */
 static myth_status make_parts(myth_inspection *in, const myth_parts *p, myth_error *err)
 {
     const uint32_t n_round = myth_inspect_has_rounds(in) ? in->o.context_rounds : 0,
@@ -342,10 +342,39 @@ static myth_status make_parts(myth_inspection *in, const myth_parts *p, myth_err
         inspect_part *at = &in->part[in->n_part];
         if (in->o.is_local)
             myth_blocks_number(in->block + at->block0, 0, at->n_block);
+        if (in->is_bare)
+            continue;
+        if (in->o.cancel && *in->o.cancel)
+            MYTH_TRY(myth_fail(err, MYTH_ECANCEL, "interrupted while prompts were made"));
         MYTH_TRY(encode_blocks(in, in->block + at->block0, at->n_block, &at->ids, &at->n_ids, err));
     }
 fail:
     return st;
+}
+
+/* Makes a part without a prompt of each subject: the model is asked about none. */
+static myth_status bare_parts(myth_inspection *in, const myth_block *block, uint32_t n_block, myth_error *err)
+{
+    myth_parts_row *list = myth_inspect_take(in, "parts", n_block, sizeof(*list));
+    if (!list)
+        return myth_inspect_no_room("parts", n_block * sizeof(*list), err);
+    for (uint32_t i = 0, piece = 0; i < n_block; i++, piece++) {
+        while (!myth_material_piece(in->material, piece)->is_subject)
+            piece++;
+        list[i] = (myth_parts_row){.piece = piece, .part = i, .block = block[i]};
+    }
+    const myth_parts p = {.row = list, .n_row = n_block, .n_part = n_block};
+    in->is_bare = true;
+    const myth_status st = make_parts(in, &p, err);
+    myth_free(in->mem, list);
+    return st;
+}
+
+static void show_packing(void *user, uint32_t done, uint32_t total)
+{
+    const myth_inspection *in = user;
+    if (in->o.on_progress)
+        in->o.on_progress(in->o.user, "cutting code into prompts, line", 0, 1, done, total);
 }
 
 static bool is_one_line(const myth_inspection *in, const inspect_part *p)
@@ -426,6 +455,9 @@ static myth_status pack_parts(myth_inspection *in, uint32_t soft, uint32_t hard,
             .may_skip = is_many_files(in), /* a line of one file does not keep the others from being inspected */
             .cost = in->o.is_local ? cost_alone : block_cost,
             .user = in->o.is_local ? (void *)&a : in,
+            .cancel = in->o.cancel,
+            .on_progress = show_packing,
+            .progress_user = in,
         };
         myth_parts_close(&p);
         MYTH_TRY(myth_parts_make(&p, in->mem, in->material, &o, err));
@@ -478,7 +510,7 @@ static void sum_up(myth_inspection *in)
     const uint32_t fixed = in->budget.rules + in->budget.map + in->budget.task;
     in->n_prefix = common_prefix(in);
     in->report.prompt_tokens = 0;
-    in->report.n_part = in->o.only_given ? 0 : in->n_part;
+    in->report.n_part = in->o.only_given || in->is_bare ? 0 : in->n_part;
     for (uint32_t i = 0; i < in->n_part; i++) {
         uint32_t n = in->part[i].n_ids, code = n > fixed ? n - fixed : 0;
         in->report.prompt_tokens += in->o.only_given ? 0 : n;
@@ -505,7 +537,7 @@ myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err)
     const uint64_t output = myth_inspect_output_tokens(in);
     uint32_t whole = 0, trained = 0, n_block = 0, n_context = 0, hard = max, soft, fixed;
     myth_block *block = NULL;
-    const bool is_many = is_many_files(in);
+    const bool is_many = is_many_files(in), is_bare = in->o.only_given && !(in->o.n_given && in->o.explains_given);
     myth_error own = {0};
     myth_status st;
     myth_meta_u32(&trained, myth_weights_meta(in->model->weights), "mythos.trained_tokens");
@@ -515,10 +547,13 @@ myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err)
     MYTH_TRY(whole_blocks(in, &block, &n_block, &n_context, &own));
     MYTH_TRY(count_shares(in, &own));
     fixed = in->budget.rules + in->budget.map + in->budget.task;
-    if (!is_many) /* nobody asks how long the prompt of many files would be */
+    if (!is_many && !is_bare) /* nobody asks how long the prompt of many files would be */
         MYTH_TRY(encode_blocks(in, block, n_block, NULL, &whole, &own));
     in->report.prompt_tokens = whole;
     if (refuse_task(in)) {
+    } else if (is_bare) {
+        MYTH_TRY(bare_parts(in, block, n_block, &own));
+        sum_up(in);
     } else if (whole > max && !in->o.split) {
         refuse(in, whole, max, "the prompt is too long");
     } else if (output >= ctx || (in->o.n_ctx && !in->o.split && whole + output > ctx)) {
@@ -538,6 +573,10 @@ myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err)
             sum_up(in);
     }
 fail:
+    if (st == MYTH_ECANCEL) { /* what was given is reported, and everything else as missed */
+        st = bare_parts(in, block, n_block, &own);
+        sum_up(in);
+    }
     myth_free(in->mem, block);
     if (st == MYTH_ELIMIT) { /* no place to cut at: refuse; own.msg already has the numbers */
         drop_parts(in);

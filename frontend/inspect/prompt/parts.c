@@ -17,7 +17,8 @@ typedef struct {
     uint32_t *part_used;                  /* [max_part] */
     uint32_t *border;                     /* the borders of source border_of */
     uint32_t border_of;
-    bool *is_shown; /* [n_piece]: whether a piece of context is in a part */
+    bool *is_shown;               /* [n_piece]: whether a piece of context is in a part */
+    uint32_t n_line, n_line_done; /* of the subjects */
     myth_error *err;
 } packer;
 
@@ -98,11 +99,21 @@ static myth_status put_row(packer *w, uint32_t part, uint32_t piece, const myth_
     return MYTH_OK;
 }
 
+static myth_status look_for_interrupt(packer *w)
+{
+    const bool is_cancelled = w->o->cancel && *w->o->cancel;
+    return is_cancelled ? myth_fail(w->err, MYTH_ECANCEL, "interrupted while code was cut into prompts") : MYTH_OK;
+}
+
+/* Puts a block of a subject. */
 static myth_status put_now(packer *w, uint32_t piece, const myth_block *b, uint32_t cost)
 {
     w->used += cost;
     w->n_block++;
     w->has_only_head = b->is_again;
+    w->n_line_done += b->is_again ? 0 : b->last + 1 - b->first;
+    if (w->o->on_progress)
+        w->o->on_progress(w->o->progress_user, w->n_line_done, w->n_line);
     return put_row(w, w->p->n_part - 1, piece, b, cost);
 }
 
@@ -172,26 +183,38 @@ static myth_status load_borders(packer *w, uint32_t source)
                               w->err);
 }
 
+/* How many of a block's first lines probably fit into a part; at least one. The search for those that do begins here,
+ * and costs as much as it is wrong: of a share of the whole block, each part of a long file would count most of what is
+ * left of it. */
+static uint32_t likely_lines(const packer *w, const myth_block *b)
+{
+    enum { BYTES_OF_TOKEN = 3 }; /* of code; a table of numbers has fewer */
+    const myth_line *line = &b->src->line[b->first - 1];
+    uint32_t n = 1;
+    while (n <= b->last - b->first &&
+           (uint64_t)line[n].off + line[n].len - line->off <= (uint64_t)BYTES_OF_TOKEN * w->o->soft)
+        n++;
+    return n;
+}
+
 /* Cuts a block that is longer than a part: as much of it as fits goes into a part of its own. *b becomes the rest, and
- * *cost an estimate of its cost. */
+ * *cost what was put. */
 static myth_status put_cut(packer *w, uint32_t piece, myth_block *b, uint32_t *cost)
 {
     myth_status st;
-    uint32_t last = 0, cost_head = 0;
-    uint64_t guess = (uint64_t)(b->last - b->first + 1) * w->o->soft / (*cost ? *cost : 1);
+    uint32_t last = 0;
     myth_block head = *b;
     fit f = {w, b};
+    MYTH_TRY(look_for_interrupt(w));
     MYTH_TRY(w->n_block && !w->has_only_head ? new_part(w) : MYTH_OK);
     MYTH_TRY(load_borders(w, myth_material_piece(w->m, piece)->source));
-    MYTH_TRY(
-        myth_split_next(&last, b->src, b->first, b->last, guess ? (uint32_t)guess : 1, w->border, fits, &f, w->err));
+    MYTH_TRY(myth_split_next(&last, b->src, b->first, b->last, likely_lines(w, b), w->border, fits, &f, w->err));
     head.last = last;
     /* fewer lines may show more removed ones, because fewer places share their bytes */
     MYTH_TRY(limit_removed(w, &head, most_of(w, head.first == head.last)));
-    MYTH_TRY(cost_of(w, &head, &cost_head));
-    MYTH_TRY(put_now(w, piece, &head, cost_head));
+    MYTH_TRY(cost_of(w, &head, cost));
+    MYTH_TRY(put_now(w, piece, &head, *cost));
     b->first = last + 1;
-    *cost -= cost_head < *cost ? cost_head : *cost;
 fail:
     return st;
 }
@@ -231,13 +254,15 @@ static myth_status put_local(packer *w, uint32_t piece, myth_block b, uint32_t d
     myth_status st = MYTH_OK;
     uint32_t cost = 0, at;
     MYTH_TRY(load_borders(w, myth_material_piece(w->m, piece)->source));
+    bool has_border = w->border && depth < DEPTH_MAX; /* lines without one have none in what is left of them */
     while (b.first <= b.last) {
         bool is_long = is_far_too_long(w, &b), is_skipped = false;
         if (!is_long) {
             MYTH_TRY(w->o->cost(w->o->user, &b, &cost, w->err));
             is_long = cost > w->o->soft && (b.last > b.first || cost > w->o->hard);
         }
-        at = is_long && w->border && depth < DEPTH_MAX ? myth_split_foremost(w->border, b.src, b.first, b.last) : 0;
+        at = is_long && has_border ? myth_split_foremost(w->border, b.src, b.first, b.last) : 0;
+        has_border &= !is_long || at;
         if (at) {
             myth_block left = b;
             left.last = at;
@@ -245,10 +270,8 @@ static myth_status put_local(packer *w, uint32_t piece, myth_block b, uint32_t d
             b.first = at + 1;
         } else if (is_long) {
             MYTH_TRY(skip_line(w, piece, &b, &is_skipped));
-            if (is_skipped)
-                continue;
-            cost = cost > w->o->soft ? cost : 2 * w->o->soft;
-            MYTH_TRY(put_cut(w, piece, &b, &cost));
+            if (!is_skipped)
+                MYTH_TRY(put_cut(w, piece, &b, &cost));
         } else {
             MYTH_TRY(w->n_block ? new_part(w) : MYTH_OK);
             return put_now(w, piece, &b, cost);
@@ -289,7 +312,7 @@ static myth_status put_subject(packer *w, uint32_t i)
     };
     const bool is_empty = b.last < b.first;
     myth_status st = MYTH_OK;
-    uint32_t cost = 0;
+    uint32_t cost = 0, cost_head = 0;
     do {
         if (cost / 2 <= w->o->soft) { /* far too long anyway: the estimate will do */
             MYTH_TRY(limit_removed(w, &b, UINT32_MAX));
@@ -298,7 +321,8 @@ static myth_status put_subject(packer *w, uint32_t i)
         if (cost > most_of(w, false) && !is_empty && (b.last > b.first || cost > w->o->hard)) {
             if (w->o->is_local)
                 return put_local(w, i, b, 0);
-            MYTH_TRY(put_cut(w, i, &b, &cost));
+            MYTH_TRY(put_cut(w, i, &b, &cost_head));
+            cost -= cost_head < cost ? cost_head : cost; /* an estimate of the rest */
             if (b.first <= b.last) {
                 MYTH_TRY(new_part(w));
                 MYTH_TRY(put_head(w, i, &b));
@@ -447,8 +471,13 @@ static myth_status pack(packer *w)
     myth_status st = MYTH_OK;
     uint32_t n_piece = myth_material_n_piece(w->m), part_from = 0, n_part = 0;
     for (uint32_t i = 0; i < n_piece; i++) {
+        const myth_piece *p = myth_material_piece(w->m, i);
+        w->n_line += p->is_subject ? p->last + 1 - p->first : 0;
+    }
+    for (uint32_t i = 0; i < n_piece; i++) {
         if (!myth_material_piece(w->m, i)->is_subject)
             continue;
+        MYTH_TRY(look_for_interrupt(w));
         MYTH_TRY(w->p->n_part ? MYTH_OK : new_part(w));
         MYTH_TRY(put_subject(w, i));
         if (w->p->n_part != n_part) { /* where the part at work begins in the list */

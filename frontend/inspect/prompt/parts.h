@@ -17,11 +17,14 @@
  * Skipped  with may_skip a single line that does not fit is in no part but in a list, when the subject is cut locally
  * Units    tokens, or whatever the cost callback counts
  * Owner    books STAGING until close
- * Errors   MYTH_ELIMIT: a single line does not fit, or more than max_part parts; MYTH_ENOMEM; what cost returns
+ * Time     the cost of a part's lines is asked a few times for each part, whatever follows them
+ * Errors   MYTH_ELIMIT: a single line does not fit, or more than max_part parts; MYTH_ECANCEL; MYTH_ENOMEM; what cost
+ *          returns
  * Threads  one */
 #ifndef MYTH_INSPECT_PARTS_H
 #define MYTH_INSPECT_PARTS_H
 
+#include "engine/base/cancel.h"
 #include "material.h"
 #include "prompt.h"
 
@@ -45,6 +48,10 @@ typedef struct {
     const char *worker_path; /* as in myth_split_borders */
     myth_status (*cost)(void *user, const myth_block *b, uint32_t *cost, myth_error *err);
     void *user;
+    const myth_cancel *cancel; /* NULL = never */
+    /* Called for each block of a subject with the lines of subjects that are in parts, and all of them; may be NULL. */
+    void (*on_progress)(void *progress_user, uint32_t done, uint32_t total);
+    void *progress_user;
 } myth_parts_opts;
 
 /* A line that is too long for every prompt. */

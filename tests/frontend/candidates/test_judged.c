@@ -743,10 +743,14 @@ static void a_dry_run_says_what_judging_costs(void **state)
                      json_integer_value(json_object_get(judged, "prompts")));
     assert_int_equal(json_integer_value(json_object_get(judging, "prompt_tokens")), n_tok);
     assert_non_null(json_object_get(json_object_get(judging, "expected"), "known"));
+    assert_true(json_array_size(json_object_get(dry, "parts")) > 0); /* to write out what is found */
     json_decref(dry);
     json_decref(run);
     cli_expect(&r, "inspect $D/src " MODEL "--find both --dry-run", 0);
     assert_non_null(strstr(r.out, "\nplaces "));
+    dry = run_json("inspect $D/few " MODEL "--find candidates --no-explain --dry-run --format json", 0);
+    assert_int_equal(json_array_size(json_object_get(dry, "parts")), 0);
+    json_decref(dry);
 }
 
 /* Returns 0 when the places of s are known. */

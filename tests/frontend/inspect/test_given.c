@@ -15,11 +15,14 @@ typedef struct {
     myth_finding first;
     char evidence[256], why[1024];
     size_t issue_len;
-    uint32_t n, n_given, n_dropped, n_part;
-    bool complete, asks;
+    uint32_t n, n_given, n_dropped, n_part, n_prompt, n_missed;
+    bool complete, asks, is_refused;
+    char finish[16];
 } said;
 
 static uint32_t n_most = 600; /* tokens of an answer */
+static uint32_t n_prompt_most = MYTH_INSPECT_PROMPT_TOKENS;
+static myth_cancel cancel;
 
 /* Inspects the source with the answers of a seed. given NULL: nothing is given; its src is filled in. */
 static said run_with(uint64_t seed, myth_given *given, bool only, bool explains)
@@ -29,7 +32,7 @@ static said run_with(uint64_t seed, myth_given *given, bool only, bool explains)
     myth_inspection *in;
     myth_inspect_opts o = {
         .style = MYTH_PROMPT_COMPACT,
-        .max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS,
+        .max_prompt_tokens = n_prompt_most,
         .max_new_tokens = n_most,
         .n_ctx = 2048,
         .sample = {.temp = 20.0f, .seed = seed},
@@ -37,14 +40,21 @@ static said run_with(uint64_t seed, myth_given *given, bool only, bool explains)
         .n_given = given != NULL,
         .only_given = only,
         .explains_given = explains,
+        .split = true,
+        .cancel = &cancel,
     };
     assert_ok(myth_material_whole(&m, r.mem, "a.c", (const unsigned char *)source, sizeof(source) - 1, &rig_err));
     if (given)
         given->src = myth_material_of(m, 0);
     assert_ok(myth_inspect_open(&in, &r.model, m, &o, &rig_err));
     s.asks = myth_inspect_asks(in);
-    assert_ok(myth_inspect_run(in, r.engine, &rig_err));
+    s.n_prompt = myth_inspect_n_part(in) - myth_inspect_first_part(in);
     const myth_report *report = myth_inspect_report(in);
+    s.is_refused = report->refusal != NULL;
+    if (!s.is_refused)
+        assert_ok(myth_inspect_run(in, r.engine, &rig_err));
+    snprintf(s.finish, sizeof(s.finish), "%s", report->finish_reason);
+    s.n_missed = report->n_missed;
     s.n = report->n_finding;
     s.n_given = report->n_given;
     s.n_dropped = report->n_dropped;
@@ -216,6 +226,65 @@ static void unwanted_findings_have_their_comments(void **state)
     assert_true(n_done > 0);
 }
 
+/* Code that the model is not asked about is not cut into prompts, so one that fits none is no reason to refuse it. */
+static void without_a_question_nothing_is_packed(void **state)
+{
+    (void)state;
+    myth_given g = {
+        .first = 3,
+        .last = 8,
+        .rule = 1,
+        .candidate = "some-rule",
+        .facts = "tested=no",
+        .evidence = {"return strlen(s) + 1;", 21},
+        .why = {"because", 7},
+        .probability = 0.9,
+        .passes = true,
+    };
+    n_prompt_most = 4;
+    const said both = run(1, &g, false), only = run(1, &g, true);
+    n_prompt_most = MYTH_INSPECT_PROMPT_TOKENS;
+    assert_true(both.is_refused);
+    assert_false(only.is_refused);
+    assert_int_equal(only.n, 1);
+    assert_int_equal(only.first.last, 8);
+    assert_int_equal(only.n_prompt, 0);
+    assert_true(only.complete);
+    assert_true(run(1, &g, false).n_prompt > 0);
+    assert_true(run_with(1, &g, true, true).n_prompt > 0);
+}
+
+/* After an interrupt no prompt is made: what was given is reported, and the code is missed. */
+static void an_interrupt_ends_the_packing(void **state)
+{
+    (void)state;
+    myth_given g = {
+        .first = 3,
+        .last = 3,
+        .rule = 1,
+        .candidate = "some-rule",
+        .facts = "tested=no",
+        .evidence = {"return strlen(s) + 1;", 21},
+        .why = {"because", 7},
+        .probability = 0.9,
+        .passes = true,
+    };
+    for (int is_long = 0; is_long < 2; is_long++) {
+        n_prompt_most = is_long ? 240 : MYTH_INSPECT_PROMPT_TOKENS;
+        assert_int_equal(run(1, &g, false).n_prompt > 1, is_long);
+        cancel = 1;
+        const said s = run(1, &g, false);
+        cancel = 0;
+        assert_int_equal(s.n, 1);
+        assert_int_equal(s.n_given, 1);
+        assert_int_equal(s.n_prompt, 0);
+        assert_int_equal(s.n_missed, 1);
+        assert_false(s.complete);
+        assert_string_equal(s.finish, "cancelled");
+    }
+    n_prompt_most = MYTH_INSPECT_PROMPT_TOKENS;
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -240,8 +309,9 @@ static int end(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(given_findings_come_first),
-                                       cmocka_unit_test(texts_are_written_out),
-                                       cmocka_unit_test(unwanted_findings_have_their_comments)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(given_findings_come_first), cmocka_unit_test(texts_are_written_out),
+        cmocka_unit_test(unwanted_findings_have_their_comments), cmocka_unit_test(without_a_question_nothing_is_packed),
+        cmocka_unit_test(an_interrupt_ends_the_packing)};
     return cmocka_run_group_tests(tests, begin, end);
 }

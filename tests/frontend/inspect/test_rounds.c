@@ -111,7 +111,7 @@ static void on_progress(void *user, const char *what, uint32_t part, uint32_t n_
     bed *b = user;
     (void)done, (void)total;
     assert_true(part < n_part);
-    if (!b->has_begun && strcmp(what, "reading") != 0) {
+    if (!b->has_begun && strcmp(what, "reading") != 0 && strncmp(what, "cutting", 7) != 0) {
         b->has_begun = true;
         b->n_alloc = myth_mem_n_alloc(b->mem);
     }

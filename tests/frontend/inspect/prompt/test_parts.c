@@ -294,6 +294,77 @@ static void test_failures(void **unused)
     assert_int_equal(myth_mem_close(mem), 0);
 }
 
+/* What the packing of a long file does. */
+typedef struct {
+    uint64_t n_line; /* in all blocks that the cost of was asked for */
+    uint32_t n_call, stop_at;
+    uint32_t done, total;
+    myth_cancel cancel;
+} watched;
+
+static myth_status watched_cost(void *user, const myth_block *b, uint32_t *c, myth_error *err)
+{
+    watched *w = user;
+    uint32_t unused = 0;
+    w->n_line += b->last + 1 - b->first;
+    if (++w->n_call == w->stop_at)
+        w->cancel = 1;
+    return cost(&unused, b, c, err);
+}
+
+static void on_progress(void *user, uint32_t done, uint32_t total)
+{
+    watched *w = user;
+    assert_true(done > w->done && done <= total && (!w->total || total == w->total));
+    w->done = done;
+    w->total = total;
+}
+
+/* A table of a tool, which has no border to cut it at: the work for each of its parts does not grow with what follows,
+ * whether it is cut by names or not. An interrupt ends the packing. */
+static void test_long_files(void **unused)
+{
+    (void)unused;
+    enum { N_LINE = 4000, MOST_LOOKS = 24 };
+    static char text[N_LINE * 40];
+    myth_mem *mem;
+    myth_material *m;
+    myth_parts p;
+    size_t n = 0;
+    for (uint32_t i = 0; i < N_LINE; i++)
+        n += (size_t)sprintf(text + n, "{%u, %u},\n", i % 97, i % 89);
+    assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
+    assert_int_equal(myth_material_whole(&m, mem, "table.c", (const unsigned char *)text, n, NULL), MYTH_OK);
+    for (int is_local = 0; is_local < 2; is_local++) {
+        watched w = {0};
+        myth_parts_opts o = {
+            .soft = 200,
+            .hard = 200,
+            .max_part = N_LINE,
+            .is_local = is_local,
+            .cost = watched_cost,
+            .user = &w,
+            .cancel = &w.cancel,
+            .on_progress = on_progress,
+            .progress_user = &w,
+        };
+        assert_int_equal(myth_parts_make(&p, mem, m, &o, NULL), MYTH_OK);
+        check(m, &p, &o);
+        assert_true(p.n_part > N_LINE / 30);
+        if (w.n_line > MOST_LOOKS * (uint64_t)N_LINE)
+            fail_msg("%u lines, the costs of %llu asked for", N_LINE, (unsigned long long)w.n_line);
+        assert_true(w.done == N_LINE && w.total == N_LINE);
+        myth_parts_close(&p);
+        for (uint32_t stop = 1; stop < 60; stop += 19) {
+            w = (watched){.stop_at = stop};
+            assert_int_equal(myth_parts_make(&p, mem, m, &o, NULL), MYTH_ECANCEL);
+            assert_true(w.done < N_LINE / 4);
+        }
+    }
+    myth_material_close(m);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
 /* Context gets at most half of a part while further subjects could use the rest, and afterwards what they leave. */
 static void test_shares(void **unused)
 {
@@ -347,6 +418,6 @@ static void test_shares(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_failures), cmocka_unit_test(test_shares),
-                                       cmocka_unit_test(test_random_materials)};
+                                       cmocka_unit_test(test_long_files), cmocka_unit_test(test_random_materials)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
