@@ -167,6 +167,10 @@ typedef struct {
 /* Bytes by class that the caller will take on the host besides the engine's: texts that it holds, files to write. */
 typedef struct {
     uint64_t bytes[MYTH_MEM_CLASS_N];
+    /* More bytes, of class STAGING, of a caller that holds as much as the context does: asked for with the tokens of
+     * each context that the plan tries. NULL = none. user is lent for the call. */
+    uint64_t (*of_context)(const void *user, uint32_t n_ctx);
+    const void *user;
 } myth_plan_extra;
 
 /* Plans without opening a device. The result depends on the model's headers, the options and the limits alone (and on

@@ -69,6 +69,8 @@ static myth_status plan_once(myth_plan *out, const myth_model *m, const myth_eng
     myth_plan_device *host = device_of(out, "cpu", MYTH_MEM_HOST);
     for (int i = 0; i < MYTH_MEM_CLASS_N; i++)
         host->bytes[i] = layout.host_class[i] + (extra ? extra->bytes[i] : 0);
+    if (extra && extra->of_context)
+        host->bytes[MYTH_MEM_STAGING] += extra->of_context(extra->user, layout.opts.n_ctx);
     add_model(host->bytes, m);
     for (uint32_t k = 0; k < layout.n_part; k++) {
         myth_plan_device *d = device_of(out, layout.part[k].device, layout.part[k].ledger);

@@ -9,9 +9,8 @@
 enum {
     TEXT_PER_TOKEN = 16, /* bytes of text kept for each token of the context: code and prose have 3 to 5 */
     ANSWER_MOST = 1024,
-    CTX_DEFAULT = 4096, /* of myth_engine_opts */
-    FEED_TOKENS = 512,  /* at least, between two looks at the cancel flag */
-    SETTLE_MORE = 64    /* tokens around the last answer that settle may compute with it */
+    FEED_TOKENS = 512, /* at least, between two looks at the cancel flag */
+    SETTLE_MORE = 64   /* tokens around the last answer that settle may compute with it */
 };
 
 /* ---- life ---- */
@@ -45,7 +44,6 @@ static size_t calls_most(const myth_model *m, uint32_t n_most)
 
 uint64_t myth_session_bytes(const myth_model *m, uint32_t n_ctx, const myth_session_opts *o)
 {
-    n_ctx = n_ctx ? n_ctx : m->config.n_ctx_train < CTX_DEFAULT ? m->config.n_ctx_train : CTX_DEFAULT;
     const size_t n_msg = n_ctx / 4 + 4, text = text_most(n_ctx);
     const uint64_t ids = (uint64_t)ids_most(n_ctx) * sizeof(int32_t);
     const uint64_t answer = answer_most(n_ctx, o) * sizeof(int32_t) +
@@ -58,9 +56,16 @@ uint64_t myth_session_bytes(const myth_model *m, uint32_t n_ctx, const myth_sess
     return ids + answer + talk + (encoded > loaded ? encoded : loaded) + (1 << 20);
 }
 
+uint64_t myth_session_of_context(const void *session_of, uint32_t n_ctx)
+{
+    const myth_session_of *s = session_of;
+    return myth_session_bytes(s->m, n_ctx, s->o);
+}
+
 void myth_session_needs(myth_engine_opts *eo, const myth_session_opts *o)
 {
     eo->n_seq = 1;
+    eo->n_ctx_least = 2 * o->n_most;
     eo->n_checkpoint = MYTH_SESSION_CHECKPOINTS;
     myth_generate_needs(eo, &o->sample, o->grammar || o->tool_choice);
 }

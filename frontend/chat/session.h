@@ -119,10 +119,17 @@ typedef struct {
     bool is_retry;
 } myth_session_rest;
 
-/* Sets what the engine needs for a chat: one sequence, checkpoints, sampling. */
+/* Sets what the engine needs for a chat: one sequence, checkpoints, sampling, a context that the longest answer takes
+ * half of at most. */
 void myth_session_needs(myth_engine_opts *eo, const myth_session_opts *o);
-/* Host bytes (STAGING) of a session with a context of n_ctx; 0 = the default one, which a memory limit may shrink. */
+/* Host bytes (STAGING) of a session with a context of n_ctx. */
 uint64_t myth_session_bytes(const myth_model *m, uint32_t n_ctx, const myth_session_opts *o);
+/* The same as a plan asks for it, which may choose the context: of_context of its extra, with this as user. */
+typedef struct {
+    const myth_model *m;
+    const myth_session_opts *o;
+} myth_session_of;
+uint64_t myth_session_of_context(const void *session_of, uint32_t n_ctx);
 /* The engine was opened with these needs. MYTH_EARG: n_most is more than half of the context. */
 myth_status myth_session_open(myth_session *out, myth_engine *e, const myth_session_opts *o, myth_error *err);
 void myth_session_close(myth_session *s); /* takes a zeroed one */

@@ -93,7 +93,6 @@ static myth_status open_all(run_state *r, myth_error *err)
     const chat_opts *o = r->o;
     myth_cli *cli = r->cli;
     myth_engine_opts eo;
-    myth_plan_extra extra = {0};
     myth_status st;
     myth_session_opts so = {
         .on_full = (myth_on_full)o->on_full,
@@ -102,6 +101,8 @@ static myth_status open_all(run_state *r, myth_error *err)
         .ignores_eos = o->ignore_eos,
         .tool_choice = o->tool_choice,
     };
+    const myth_session_of of = {&r->model, &so};
+    myth_plan_extra extra = {.of_context = myth_session_of_context, .user = &of};
     uint64_t hash;
     MYTH_TRY(myth_cli_model_open(cli, &r->model, &o->model, &o->engine, MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(myth_grammars_read(&r->grammar, &hash, cli->mem, &o->grammar, r->model.tokenizer, err));
@@ -119,7 +120,7 @@ static myth_status open_all(run_state *r, myth_error *err)
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
     myth_cli_sample_params(&so.sample, &o->sample);
     myth_session_needs(&eo, &so);
-    extra.bytes[MYTH_MEM_STAGING] = myth_session_bytes(&r->model, eo.n_ctx, &so) + staging_besides(r);
+    extra.bytes[MYTH_MEM_STAGING] = staging_besides(r);
     extra.bytes[MYTH_MEM_OTHER] = so.grammar || so.tool_choice ? myth_grammars_bytes(&r->model, 1) : 0;
     MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
     MYTH_TRY(myth_cli_engine_open(r->cli, &r->engine, &r->model, &eo, err));

@@ -182,14 +182,18 @@ typedef struct {
     myth_work work; /* n_part 0 = only an inspection is known to do so much */
 } expected;
 
-static myth_status plan_chat(const myth_model *m, myth_engine_opts *eo, myth_plan_extra *extra, myth_error *err)
+/* With answers of the usual length. of: lent for the plan. */
+static myth_status plan_chat(const myth_model *m, myth_engine_opts *eo, myth_plan_extra *extra, myth_session_of *of,
+                             myth_error *err)
 {
-    const myth_session_opts so = {.n_most = 0};
+    static const myth_session_opts so = {.n_most = 0};
+    *of = (myth_session_of){m, &so};
     if (!m->tokenizer)
         return myth_fail(err, MYTH_EUNSUPPORTED, "%s has no tokenizer, which a chat needs",
                          myth_weights_name(m->weights));
     myth_session_needs(eo, &so);
-    extra->bytes[MYTH_MEM_STAGING] += myth_session_bytes(m, eo->n_ctx, &so);
+    extra->of_context = myth_session_of_context;
+    extra->user = of;
     return MYTH_OK;
 }
 
@@ -225,6 +229,7 @@ static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *
     myth_work work = {0};
     myth_plan_extra extra = {.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli)};
     myth_mem_limits limits;
+    myth_session_of chat;
     uint64_t measured;
     myth_status st = myth_cli_engine_opts(cli, &eo, &o->engine, err);
     if (st != MYTH_OK)
@@ -239,7 +244,7 @@ static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *
     eo.n_seq = o->parallel;
     switch (o->what) {
     case FOR_GENERATE: plan_generate(o, m, &eo, &extra); break;
-    case FOR_CHAT: st = plan_chat(m, &eo, &extra, err); break;
+    case FOR_CHAT: st = plan_chat(m, &eo, &extra, &chat, err); break;
     case FOR_LOGITS: myth_cli_logits_opts(&eo, o->parallel, 0, eo.n_ctx, false, true, false, 0); break;
     case FOR_INSPECT_FILE: st = plan_inspection(cli, o, m, &eo, &extra, &work, err); break;
     case FOR_BENCH:

@@ -94,6 +94,50 @@ static void sizes_proposed_are_the_largest(void **state)
     assert_true(n_round < 40 || (n_seen[0] && n_seen[1] && n_seen[2])); /* no small sample */
 }
 
+static uint64_t bytes_of_context(const void *per_token, uint32_t n_ctx) { return *(const uint64_t *)per_token * n_ctx; }
+
+/* A caller that holds bytes for each token of the context is planned with the context that is chosen, which is the
+ * largest; and what is proposed to it fits with its bytes. */
+static void what_grows_with_the_context_shrinks_with_it(void **state)
+{
+    (void)state;
+    static const uint64_t per_token = 2000;
+    const myth_plan_extra extra = {.bytes[MYTH_MEM_STAGING] = 5000, .of_context = bytes_of_context, .user = &per_token};
+    const myth_engine_opts any = {.device = "cpu", .n_threads = 2, .n_ubatch = 16},
+                           given = {.device = "cpu", .n_threads = 2, .n_ubatch = 16, .n_ctx = 4096};
+    myth_mem *mem;
+    myth_model m;
+    myth_plan all, p, again;
+    uint32_t n_smaller = 0, n_context = 0;
+    open_header(&mem, &m, "random:gemma3-tiny:q8_0");
+    assert_ok(myth_plan_make(&p, &m, &any, NULL, NULL, false, &rig_err));
+    assert_ok(myth_plan_make(&all, &m, &any, &extra, NULL, false, &rig_err));
+    assert_int_equal(all.bytes[MYTH_MEM_STAGING], p.bytes[MYTH_MEM_STAGING] + 5000 + 2000 * (uint64_t)all.n_ctx);
+    for (uint64_t percent = 20; percent < 100; percent += 7) {
+        const myth_mem_limits limits = {.bytes = {all.total_bytes / 100 * percent}};
+        assert_ok(myth_plan_make(&p, &m, &any, &extra, &limits, true, &rig_err));
+        if (p.fits) {
+            myth_engine_opts more = any;
+            more.n_ctx = p.n_ctx + 64;
+            assert_ok(myth_plan_make(&again, &m, &more, &extra, &limits, false, &rig_err));
+            assert_true(p.n_ctx < all.n_ctx && !again.fits);
+            n_smaller++;
+        }
+        assert_ok(myth_plan_make(&p, &m, &given, &extra, &limits, true, &rig_err));
+        assert_false(p.fits);
+        for (uint32_t i = 0; i < p.n_suggestion; i++) {
+            myth_engine_opts t = given;
+            myth_mem_limits l = limits;
+            myth_suggestion_apply(&p.suggestion[i], &t, &l);
+            assert_ok(myth_plan_make(&again, &m, &t, &extra, &l, false, &rig_err));
+            assert_true(again.fits && again.total_bytes == p.suggestion[i].total_bytes);
+            n_context += p.suggestion[i].changes == MYTH_CHANGE_CTX;
+        }
+    }
+    assert_true(n_smaller > 8 && n_context > 8);
+    close_header(mem, &m);
+}
+
 /* Two devices of which one may have little: equal shares do not fit, and a division of the layers is proposed that
  * does. Nothing is opened, so the devices need not be there. */
 static void layers_are_divided_by_limits(void **state)
@@ -240,6 +284,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_proposed_are_the_largest),
+        cmocka_unit_test(what_grows_with_the_context_shrinks_with_it),
         cmocka_unit_test(layers_are_divided_by_limits),
         cmocka_unit_test(a_head_in_host_memory_changes_no_bit),
         cmocka_unit_test(a_device_smaller_than_the_embedding_runs),
