@@ -155,8 +155,9 @@ static int run_with_ledger(myth_cli *cli, const void *opts)
     if (myth_mem_open(&cli->mem, 0, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
     if (myth_live_open(&cli->live, cli, &is_cancelled, &n_interrupt, &err) != MYTH_OK) {
+        code = myth_cli_fail(cli, &err);
         myth_mem_close(cli->mem);
-        return myth_cli_fail(cli, &err);
+        return code;
     }
     myth_cli_mem_mode(cli);
     const bool is_whole_report = report && !myth_live_is_stream(report);

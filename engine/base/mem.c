@@ -45,6 +45,7 @@ struct myth_mem {
     myth_fault fault;
     uint64_t fault_count; /* matching allocations so far */
     uint64_t n_alloc;
+    myth_mem_refusal refusal;
     bool reserves;
     myth_mem_left left; /* NULL = unknown */
 };
@@ -80,8 +81,11 @@ static bool book(myth_mem *mem, int device, myth_mem_class cls, uint64_t bytes)
     uint64_t after = 0;
     mem->n_alloc++;
     bool ok = !fault_hits(mem, cls, bytes) && myth_add_u64(&after, d->count[cls].live, bytes);
+    const bool was_ok = ok;
     if (ok && is_limited(cls))
         ok = myth_add_u64(&after, d->total.live, bytes) && (d->limit == 0 || after <= d->limit);
+    if (!ok)
+        mem->refusal = was_ok ? MYTH_MEM_OVER_LIMIT : MYTH_MEM_NOT_THERE;
     if (ok) {
         count_add(&d->count[cls], bytes);
         if (is_limited(cls))
@@ -184,6 +188,9 @@ void *myth_alloc(myth_mem *mem, myth_mem_class cls, const char *owner, size_t by
     unsigned char *base = take_from_system(mem, bytes, &is_mapped);
     if (!base) {
         unbook(mem, MYTH_MEM_HOST, cls, bytes);
+        lock(mem);
+        mem->refusal = MYTH_MEM_NOT_THERE;
+        unlock(mem);
         return NULL;
     }
     *(block_head *)base =
@@ -266,6 +273,14 @@ uint64_t myth_mem_limit(const myth_mem *mem, int device)
     uint64_t limit = mem->device[device].limit;
     unlock(mem);
     return limit;
+}
+
+myth_mem_refusal myth_mem_last_refusal(const myth_mem *mem)
+{
+    lock(mem);
+    const myth_mem_refusal why = mem->refusal;
+    unlock(mem);
+    return why;
 }
 
 void myth_mem_set_fault(myth_mem *mem, const myth_fault *fault)

@@ -95,6 +95,10 @@ myth_mem_count myth_mem_get(const myth_mem *mem, int device, myth_mem_class cls)
 myth_mem_count myth_mem_total(const myth_mem *mem, int device);
 void myth_mem_reset_peak(myth_mem *mem); /* peaks become the live values */
 
+/* Why the last block that was refused was: the ledger's limit, or a system that has no more (or a fault). */
+typedef enum { MYTH_MEM_NONE_REFUSED, MYTH_MEM_OVER_LIMIT, MYTH_MEM_NOT_THERE } myth_mem_refusal;
+myth_mem_refusal myth_mem_last_refusal(const myth_mem *mem);
+
 const char *myth_mem_class_name(myth_mem_class cls); /* "kv_global" ... */
 
 /* A bump allocator over one booked block. Sizes come from the plan; running out is an error of the plan. */

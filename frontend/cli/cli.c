@@ -3,12 +3,10 @@
 #include "environment.h"
 #include "hints.h"
 #include "live.h"
-#include "plan_out.h"
 #include "engine/base/map.h"
 #include "engine/base/mtime.h"
 #include "engine/base/text.h"
 #include "engine/run/devices.h"
-#include "engine/run/host_memory.h"
 #include "version.h"
 
 #include <ctype.h>
@@ -160,6 +158,17 @@ static void append_missing(char *text, size_t cap)
         }
 }
 
+/* Writes who said no to memory, and so what helps. */
+static void append_memory(const myth_cli *cli, char *dst, size_t cap, bool names_limit)
+{
+    const myth_mem_refusal why = cli->mem ? myth_mem_last_refusal(cli->mem) : MYTH_MEM_NONE_REFUSED;
+    if (why == MYTH_MEM_OVER_LIMIT && cli->global->mem_limit && !names_limit)
+        snprintf(dst, cap, "; raise --mem-limit %.40s", cli->global->mem_limit);
+    else if (why == MYTH_MEM_NOT_THERE)
+        snprintf(dst, cap, "; the system has no more for this process: free some memory, or raise its ulimit%s",
+                 cli->global->mem_mode == 1 ? ", or leave out --mem-mode reserve" : "");
+}
+
 int myth_cli_fail(myth_cli *cli, const myth_error *err)
 {
     char text[sizeof(err->msg) + 512];
@@ -169,10 +178,8 @@ int myth_cli_fail(myth_cli *cli, const myth_error *err)
     const size_t n = strlen(text);
     if (err->code == MYTH_ENOTFOUND)
         append_missing(text, sizeof(text));
-    else if (err->code == MYTH_ENOMEM && cli->global->mem_limit && !strstr(text, "--mem-limit"))
-        snprintf(text + n, sizeof(text) - n, "; raise --mem-limit %.40s", cli->global->mem_limit);
-    else if (err->code == MYTH_ENOMEM && cli->global->mem_mode == 1)
-        snprintf(text + n, sizeof(text) - n, "; free some memory, or leave out --mem-mode reserve");
+    else if (err->code == MYTH_ENOMEM)
+        append_memory(cli, text + n, sizeof(text) - n, strstr(text, "--mem-limit") != NULL);
     myth_term_error(cli->term, text);
     return myth_exit_of(err->code);
 }
@@ -290,38 +297,6 @@ myth_status myth_cli_model_spec(const myth_model_flags *f, char *dst, size_t cap
     return MYTH_OK;
 }
 
-/* The limit was reached before the run had a plan. Opens the headers again in a ledger without a limit and makes the
- * plan, so that the refusal can name the bytes that are needed. */
-static myth_status refuse_with_numbers(const myth_cli *cli, const char *spec, const char *tokenizer, myth_error *err)
-{
-    myth_mem *mem;
-    myth_model m = {0};
-    myth_plan plan;
-    myth_engine_opts eo = {.device = "cpu", .is_exact = cli->global->is_exact};
-    myth_plan_extra extra = {.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli)};
-    const myth_weights_opts header = {
-        .level = MYTH_WEIGHTS_HEADER,
-        .tokenizer = tokenizer,
-        .hub_dir = myth_env_hub_dir(),
-    };
-    myth_status st = myth_env_device(&eo.cpu_level, &eo.n_threads, &eo.settings, err);
-    if (st != MYTH_OK)
-        return st;
-    if (myth_mem_open(&mem, 0, NULL) != MYTH_OK)
-        return MYTH_ENOMEM;
-    st = myth_model_open(&m, mem, spec, &header, NULL);
-    if (st == MYTH_OK && myth_plan_make(&plan, &m, &eo, &extra, &cli->limits, true, NULL) == MYTH_OK && !plan.fits) {
-        char line[240];
-        myth_plan_refusal_print(line, sizeof(line), &plan);
-        st = myth_fail(err, MYTH_ENOFIT, "%s", line);
-    } else {
-        st = MYTH_ENOMEM;
-    }
-    myth_model_close(&m);
-    myth_mem_close(mem);
-    return st;
-}
-
 myth_status myth_cli_lora_spec(char *path, size_t cap, float *scale, const char *spec, myth_error *err)
 {
     const char *colon = strrchr(spec, ':');
@@ -376,6 +351,58 @@ void myth_cli_print_adapters(myth_json_out *j, const myth_model *m)
         myth_jout_end(j);
     }
     myth_jout_end(j);
+}
+
+/* What a suggestion may not change, because this command has no flag for it. */
+static uint32_t fixed_options(const myth_cli *cli)
+{
+    static const struct {
+        const char *flag;
+        uint32_t change;
+    } row[] = {
+        {"parallel", MYTH_CHANGE_SEQ},
+        {"ctx-size", MYTH_CHANGE_CTX},
+        {"ubatch-size", MYTH_CHANGE_UBATCH},
+        {"cache-type-k", MYTH_CHANGE_CACHE_TYPE},
+        {"n-gpu-layers", MYTH_CHANGE_GPU_LAYERS},
+        {"n-cpu-moe", MYTH_CHANGE_CPU_MOE},
+        {"offload", MYTH_CHANGE_OFFLOAD},
+        {"head", MYTH_CHANGE_HEAD},
+        {"no-kv-offload", MYTH_CHANGE_HOST_KV},
+        {"n-host-kv", MYTH_CHANGE_HOST_KV},
+        {"tensor-split", MYTH_CHANGE_SPLIT},
+    };
+    uint32_t fixed = 0;
+    for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++)
+        fixed |= myth_args_find(cli->parsed, row[i].flag) ? 0 : row[i].change;
+    return fixed;
+}
+
+/* The limit was reached before the run had a plan. Opens the headers again in a ledger without a limit and makes the
+ * plan, so that the refusal can name the bytes that are needed. */
+static myth_status refuse_with_numbers(myth_cli *cli, const char *spec, const char *tokenizer, myth_error *err)
+{
+    myth_mem *mem;
+    myth_model m = {0};
+    myth_plan plan;
+    myth_engine_opts eo = {.device = "cpu", .is_exact = cli->global->is_exact, .fixed = fixed_options(cli)};
+    const myth_plan_extra extra = {.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli)};
+    const myth_weights_opts header = {
+        .level = MYTH_WEIGHTS_HEADER,
+        .tokenizer = tokenizer,
+        .hub_dir = myth_env_hub_dir(),
+    };
+    myth_status st = myth_env_device(&eo.cpu_level, &eo.n_threads, &eo.settings, err);
+    if (st != MYTH_OK)
+        return st;
+    if (myth_mem_open(&mem, 0, NULL) != MYTH_OK)
+        return MYTH_ENOMEM;
+    st = myth_model_open(&m, mem, spec, &header, NULL);
+    const bool is_planned = st == MYTH_OK && myth_cli_plan_here(cli, &plan, &m, &eo, &extra, NULL) == MYTH_OK;
+    st = is_planned && !plan.fits ? myth_cli_refuse(cli, &plan, err) : MYTH_ENOMEM;
+    myth_model_close(&m);
+    myth_mem_close(mem);
+    return st;
 }
 
 myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model_flags *f,
@@ -488,31 +515,6 @@ static myth_status read_split(float split[MYTH_SPLIT_MAX], const char *text, myt
                      MYTH_SPLIT_MAX);
 }
 
-/* What a suggestion may not change, because this command has no flag for it. */
-static uint32_t fixed_options(const myth_cli *cli)
-{
-    static const struct {
-        const char *flag;
-        uint32_t change;
-    } row[] = {
-        {"parallel", MYTH_CHANGE_SEQ},
-        {"ctx-size", MYTH_CHANGE_CTX},
-        {"ubatch-size", MYTH_CHANGE_UBATCH},
-        {"cache-type-k", MYTH_CHANGE_CACHE_TYPE},
-        {"n-gpu-layers", MYTH_CHANGE_GPU_LAYERS},
-        {"n-cpu-moe", MYTH_CHANGE_CPU_MOE},
-        {"offload", MYTH_CHANGE_OFFLOAD},
-        {"head", MYTH_CHANGE_HEAD},
-        {"no-kv-offload", MYTH_CHANGE_HOST_KV},
-        {"n-host-kv", MYTH_CHANGE_HOST_KV},
-        {"tensor-split", MYTH_CHANGE_SPLIT},
-    };
-    uint32_t fixed = 0;
-    for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++)
-        fixed |= myth_args_find(cli->parsed, row[i].flag) ? 0 : row[i].change;
-    return fixed;
-}
-
 myth_status myth_cli_engine_opts(myth_cli *cli, myth_engine_opts *out, const myth_engine_flags *f, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -567,8 +569,6 @@ void myth_cli_sample_params(myth_sample_params *out, const myth_sample_flags *f)
     };
 }
 
-enum { USUAL_CTX = 4096 }; /* tokens of a context that nobody chose (engine.h) */
-
 myth_status myth_cli_engine_open(const myth_cli *cli, myth_engine **out, myth_model *m, const myth_engine_opts *opts,
                                  myth_error *err)
 {
@@ -583,7 +583,7 @@ uint32_t myth_cli_context(const myth_model *m, uint64_t n_tok)
 {
     enum { STEP = 64 };
     uint32_t most = m->config.n_ctx_train;
-    if (n_tok <= USUAL_CTX)
+    if (n_tok <= MYTH_USUAL_CTX)
         return 0;
     n_tok = (n_tok + STEP - 1) / STEP
     *STEP;
@@ -595,87 +595,6 @@ uint64_t myth_cli_staging(const myth_cli *cli)
     enum { UP_TO = 1 << 20 };
     uint64_t peak = myth_mem_get(cli->mem, MYTH_MEM_HOST, MYTH_MEM_STAGING).peak;
     return peak < UP_TO ? UP_TO : peak;
-}
-
-myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myth_engine_opts *opts, myth_error *err)
-{
-    myth_status st = myth_devices_limits(out, cli->mem, opts->device, err);
-    out->bytes[MYTH_MEM_HOST] = cli->limits.bytes[MYTH_MEM_HOST]; /* without a plan, plan and info run unlimited */
-    return st;
-}
-
-void myth_cli_mem_mode(const myth_cli *cli)
-{
-    if (cli->global->mem_mode == 1)
-        myth_mem_reserve(cli->mem, myth_host_left);
-}
-
-uint64_t myth_cli_host_budget(const myth_cli *cli)
-{
-    const bool is_given = cli->limits.bytes[MYTH_MEM_HOST] && cli->global->mem_mode == 0;
-    const uint64_t left = is_given ? UINT64_MAX : myth_host_left(), live = myth_mem_total(cli->mem, MYTH_MEM_HOST).live;
-    return left > UINT64_MAX - live ? UINT64_MAX : live + left;
-}
-
-void myth_cli_divide(const myth_cli *cli, myth_engine_opts *opts, const myth_model *m, const myth_plan_extra *extra,
-                     const myth_mem_limits *limits)
-{
-    myth_plan p;
-    bool is_given = false;
-    for (int i = 0; i < MYTH_SPLIT_MAX; i++)
-        is_given |= opts->split[i] > 0.0f;
-    if (is_given || !opts->device || !strchr(opts->device, ',') ||
-        myth_plan_make(&p, m, opts, extra, limits, false, NULL) != MYTH_OK || p.fits)
-        return;
-    for (uint32_t i = 0; i < p.n_suggestion; i++)
-        if (p.suggestion[i].changes == MYTH_CHANGE_SPLIT) {
-            char text[MYTH_SUGGESTION_TEXT];
-            myth_suggestion_apply(&p.suggestion[i], opts, NULL);
-            myth_suggestion_print(text, sizeof(text), &p.suggestion[i]);
-            myth_term_note(cli->term, "the layers are divided by what each device may have: %s", text);
-            return;
-        }
-}
-
-myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *opts, const myth_plan_extra *extra,
-                          myth_error *err)
-{
-    myth_plan_extra own = extra ? *extra : (myth_plan_extra){0};
-    if (own.bytes[MYTH_MEM_STAGING] == 0)
-        own.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli);
-    myth_mem_limits limits;
-    myth_status st = myth_cli_limits(cli, &limits, opts, err);
-    if (st == MYTH_OK)
-        myth_cli_divide(cli, opts, m, &own, &limits);
-    if (st == MYTH_OK)
-        st = myth_plan_make(&cli->plan, m, opts, &own, &limits, true, err);
-    const uint64_t budget = myth_cli_host_budget(cli);
-    const bool is_own = st == MYTH_OK && cli->plan.device[0].total_bytes > budget;
-    if (is_own) {
-        myth_engine_opts fixed = *opts;
-        fixed.fixed |= MYTH_CHANGE_LIMIT;
-        limits.bytes[MYTH_MEM_HOST] = budget;
-        st = myth_plan_make(&cli->plan, m, &fixed, &own, &limits, true, err);
-    }
-    if (st != MYTH_OK)
-        return st;
-    cli->has_plan = true;
-    myth_live_planned(cli->live, &cli->plan);
-    if (!cli->plan.fits) {
-        char line[240];
-        myth_plan_refusal_print(line, sizeof(line), &cli->plan);
-        return myth_fail(err, MYTH_ENOFIT, "%s%s", line,
-                         is_own ? "; the limit is what this machine, or the group of this process, has left" : "");
-    }
-    if (!opts->n_ctx && cli->plan.n_ctx < USUAL_CTX && cli->plan.n_ctx < m->config.n_ctx_train)
-        myth_term_note(cli->term, "a context of %u tokens, the most that the memory limit allows", cli->plan.n_ctx);
-    opts->n_ctx = cli->plan.n_ctx;
-    opts->n_ubatch = cli->plan.n_ubatch;
-    opts->page_tok = cli->plan.page_tok;
-    opts->type_k = cli->plan.type_k;
-    opts->type_v = cli->plan.type_v;
-    opts->has_cache_type = true;
-    return MYTH_OK;
 }
 
 myth_status myth_cli_ids(int32_t **ids, size_t *n_ids, myth_mem *mem, const char *text, myth_error *err)

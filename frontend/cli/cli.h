@@ -63,6 +63,8 @@ typedef struct {
 /* How long a run may take after SIGTERM or SIGHUP to write its results so far and to remove its temporary files. */
 enum { MYTH_END_SECONDS = 20 };
 
+enum { MYTH_USUAL_CTX = 4096 }; /* tokens of a context that nobody chose (engine.h) */
+
 typedef struct myth_command myth_command;
 typedef struct myth_live myth_live;
 
@@ -81,6 +83,8 @@ typedef struct {
     const myth_cancel *cancel; /* set by the first SIGINT, SIGTERM or SIGHUP; the second ends the process, 130 */
     myth_plan plan;            /* of this run, for --mem-report: set by myth_cli_plan        */
     bool has_plan;
+    bool limit_is_left; /* the limit of the last plan was what is left (myth_cli_plan_here) */
+    bool is_elsewhere;  /* set by a command that only plans, for another machine: what is left here is no limit */
     struct myth_runlog *runlog; /* the record of a running inspect command, NULL = none: see inspect/log/runlog.h */
     myth_live *live;            /* what may change while the command runs (live.h); NULL = nothing */
     /* Set by commands, read by live's thread: a journal is open from which the run can go on; standard input or a pipe
@@ -178,16 +182,22 @@ void myth_cli_sample_params(myth_sample_params *out, const myth_sample_flags *f)
 void myth_cli_mem_mode(const myth_cli *cli);
 /* The memory limits for a plan: those of --mem-limit; for other devices the memory that is free there. */
 myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myth_engine_opts *opts, myth_error *err);
-/* The bytes that this run may have of the host's memory where no limit is given: what it has, and what the machine, its
- * control groups and its address space have left. UINT64_MAX: a limit is given, without --mem-mode reserve, or
- * nothing is known. */
+/* The bytes that this run can have of the host's memory, whatever its limit: what it has, and what the machine, its
+ * control groups and its address space have left. UINT64_MAX: nothing is known, or the run is to be elsewhere. */
 uint64_t myth_cli_host_budget(const myth_cli *cli);
 /* Where several devices are named without -ts, and equal shares of the layers do not fit: divides them by what each may
  * have, so that they do, and says so. Nothing when no division does. Before other plans under these limits. */
 void myth_cli_divide(const myth_cli *cli, myth_engine_opts *opts, const myth_model *m, const myth_plan_extra *extra,
                      const myth_mem_limits *limits);
-/* Makes the plan of this run under --mem-limit and keeps it for --mem-report. Options left at 0 may shrink to fit; the
- * chosen values are written back into *opts. extra has the bytes that the command allocates beside the engine. When
+/* Makes a plan under the limits and under what is left of the host's memory, where that is less: the layers divided,
+ * options left at 0 shrunk where that fits, and no suggestion of a limit that the machine cannot keep. */
+myth_status myth_cli_plan_here(myth_cli *cli, myth_plan *out, const myth_model *m, myth_engine_opts *opts,
+                               const myth_plan_extra *extra, myth_error *err);
+#define MYTH_LIMIT_IS_LEFT "the limit is what this machine, or a group or the ulimit of this process, has left"
+/* Sets err to what a plan that does not fit needs, to what would fit, and to whose limit it is. MYTH_ENOFIT. */
+myth_status myth_cli_refuse(const myth_cli *cli, const myth_plan *plan, myth_error *err);
+/* Makes the plan of this run (myth_cli_plan_here) and keeps it for --mem-report. Options left at 0 may shrink to fit;
+ * the chosen values are written back into *opts. extra has the bytes that the command allocates beside the engine. When
  * extra is NULL or has no STAGING, the plan has myth_cli_staging bytes of it for the command's text and ids, and the
  * command must stay within them. MYTH_ENOFIT: it does not fit; the message names the bytes and what would fit. */
 myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *opts, const myth_plan_extra *extra,

@@ -1,6 +1,8 @@
 /* plan_out.c - prints plans as text and as JSON. */
 #include "plan_out.h"
 
+#include <string.h>
+
 static void print_classes(myth_json_out *j, const uint64_t bytes[MYTH_MEM_CLASS_N])
 {
     myth_jout_key(j, "classes");
@@ -40,14 +42,36 @@ void myth_suggestion_print(char *dst, size_t cap, const myth_suggestion *s)
     snprintf(dst, cap, "%s", text[0] ? text + 1 : text);
 }
 
-void myth_plan_refusal_print(char *dst, size_t cap, const myth_plan *p)
+#define NOTHING_FITS "no change of flags was found that fits: take a smaller model, or weights of a smaller type"
+
+/* Appends the suggestions that fit whole into cap bytes; false: not all do. */
+static bool append_suggestions(char *dst, size_t n, size_t cap, const myth_plan *p)
 {
-    char line[96], change[MYTH_SUGGESTION_TEXT];
-    myth_plan_refusal(p, line, sizeof(line));
-    size_t n = (size_t)snprintf(dst, cap, "%s%s", line, p->n_suggestion ? "; fits with:" : "");
-    for (uint32_t i = 0; i < p->n_suggestion && n < cap; i++) {
+    char change[MYTH_SUGGESTION_TEXT];
+    bool is_first = true, has_all = true;
+    for (uint32_t i = 0; i < p->n_suggestion; i++) {
         myth_suggestion_print(change, sizeof(change), &p->suggestion[i]);
-        n += (size_t)snprintf(dst + n, cap - n, "%s %s", i ? "," : "", change);
+        const char *between = is_first ? "; fits with: " : ", ";
+        if (n + strlen(between) + strlen(change) >= cap) {
+            has_all = false;
+            continue;
+        }
+        n += (size_t)snprintf(dst + n, cap - n, "%s%s", between, change);
+        is_first = false;
+    }
+    return has_all;
+}
+
+void myth_plan_refusal_print(char *dst, size_t cap, const myth_plan *p, const char *more)
+{
+    myth_plan_refusal(p, dst, cap);
+    const size_t n = strlen(dst), n_more = strlen(more);
+    if (!p->n_suggestion)
+        snprintf(dst + n, cap - n, "; " NOTHING_FITS);
+    else if (!append_suggestions(dst, n, cap, p)) {
+        dst[n] = '\0';
+        append_suggestions(dst, n, n + n_more < cap ? cap - n_more : cap, p);
+        snprintf(dst + strlen(dst), cap - strlen(dst), "%s", more);
     }
 }
 
@@ -116,6 +140,8 @@ void myth_plan_print_text(FILE *f, const myth_plan *p)
     }
     fprintf(f, "%u sequence%s of %u tokens, %u rows per step, cache %s/%s\n", p->n_seq, myth_s(p->n_seq), p->n_ctx,
             p->n_ubatch, myth_dtype_get(p->type_k)->name, myth_dtype_get(p->type_v)->name);
+    if (!p->fits && !p->n_suggestion)
+        fputs(NOTHING_FITS "\n", f);
     for (uint32_t i = 0; i < p->n_suggestion; i++) {
         char change[MYTH_SUGGESTION_TEXT];
         myth_suggestion_print(change, sizeof(change), &p->suggestion[i]);

@@ -96,7 +96,7 @@ static void print_json(const myth_model *m, const myth_plan *p, const uint64_t b
     myth_jout_end(&j);
 }
 
-static void print_text(const myth_model *m, const myth_plan *p, const uint64_t bytes[MYTH_DTYPE_N])
+static void print_text(const myth_cli *cli, const myth_model *m, const myth_plan *p, const uint64_t bytes[MYTH_DTYPE_N])
 {
     const myth_config *c = &m->config;
     const myth_weights *w = m->weights;
@@ -117,6 +117,8 @@ static void print_text(const myth_model *m, const myth_plan *p, const uint64_t b
     printf("context     %u tokens, window %u\nvocabulary  %u rows, %u pieces\n\n", c->n_ctx_train, c->window,
            c->n_vocab, m->tokenizer ? myth_tokenizer_n_vocab(m->tokenizer) : 0);
     myth_plan_print_text(stdout, p);
+    if (cli->limit_is_left)
+        puts(MYTH_LIMIT_IS_LEFT);
 }
 
 /* Opens the headers of a model and plans a run by the flags. The headers are read without a limit, because the commands
@@ -124,15 +126,13 @@ static void print_text(const myth_model *m, const myth_plan *p, const uint64_t b
 static myth_status open_planned(myth_cli *cli, myth_model *m, myth_engine_opts *eo, myth_plan *plan,
                                 const myth_model_flags *model, const myth_engine_flags *engine, myth_error *err)
 {
-    myth_mem_limits limits;
     const myth_plan_extra extra = {.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli)};
+    cli->is_elsewhere = cli->limits.bytes[MYTH_MEM_HOST] > myth_cli_host_budget(cli);
     myth_mem_set_limit(cli->mem, MYTH_MEM_HOST, 0);
     myth_status st = myth_cli_model_open(cli, m, model, engine, MYTH_WEIGHTS_HEADER, err);
     if (st == MYTH_OK)
         st = myth_cli_engine_opts(cli, eo, engine, err);
-    if (st == MYTH_OK)
-        st = myth_cli_limits(cli, &limits, eo, err);
-    return st == MYTH_OK ? myth_plan_make(plan, m, eo, &extra, &limits, true, err) : st;
+    return st == MYTH_OK ? myth_cli_plan_here(cli, plan, m, eo, &extra, err) : st;
 }
 
 static int run_info(myth_cli *cli, const void *opts)
@@ -149,7 +149,7 @@ static int run_info(myth_cli *cli, const void *opts)
     if (o->json)
         print_json(&m, &plan, bytes);
     else
-        print_text(&m, &plan, bytes);
+        print_text(cli, &m, &plan, bytes);
 fail:
     myth_model_close(&m);
     return st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
@@ -364,8 +364,8 @@ static void check_model(doctor *d, const doctor_opts *o)
             eo.device ? eo.device : "cpu");
     } else {
         myth_plan_refusal(&plan, line, sizeof(line));
-        row(d, "model", PROBLEM, "mythos plan lists what would make it fit", "%s: %s", myth_weights_name(m.weights),
-            line);
+        row(d, "model", PROBLEM, "mythos plan lists what would make it fit", "%s: %s%s", myth_weights_name(m.weights),
+            line, d->cli->limit_is_left ? "; " MYTH_LIMIT_IS_LEFT : "");
     }
     if (!m.tokenizer)
         row(d, "model", NOTE, NULL, "%s has no tokenizer: only commands that take ids can use it",

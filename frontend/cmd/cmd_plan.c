@@ -228,7 +228,6 @@ static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *
     myth_engine_opts eo;
     myth_work work = {0};
     myth_plan_extra extra = {.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli)};
-    myth_mem_limits limits;
     myth_session_of chat;
     uint64_t measured;
     myth_status st = myth_cli_engine_opts(cli, &eo, &o->engine, err);
@@ -263,12 +262,9 @@ static myth_status plan_command(myth_plan *out, myth_cli *cli, const plan_opts *
         st = myth_expect(&e->is, cli, m, &eo, o->as, work.n_part || work.n_kept ? &e->work : NULL, err);
         myth_expect_limits(cli, &eo, o->as);
     }
-    if (st == MYTH_OK && is_limited)
-        st = myth_cli_limits(cli, &limits, &eo, err);
-    if (st == MYTH_OK && is_limited)
-        myth_cli_divide(cli, &eo, m, &extra, &limits);
     if (st == MYTH_OK)
-        st = myth_plan_make(out, m, &eo, &extra, is_limited ? &limits : NULL, is_limited, err);
+        st = is_limited ? myth_cli_plan_here(cli, out, m, &eo, &extra, err)
+                        : myth_plan_make(out, m, &eo, &extra, NULL, false, err);
     if (st == MYTH_OK && e && out->n_ctx)
         st = myth_expect_offload(&e->is, cli, m, &eo, o->as, out->n_ctx - 1, (double)o->link_gb_s, err);
     return st;
@@ -405,9 +401,12 @@ static int run(myth_cli *cli, const void *opts)
     myth_plan plan = {0};
     myth_json_out j;
     expected e = {0};
+    char size[24];
     myth_status st = check(cli, o, &err);
     if (st != MYTH_OK)
         return myth_cli_fail(cli, &err);
+    const uint64_t left = myth_cli_host_budget(cli);
+    cli->is_elsewhere = cli->limits.bytes[MYTH_MEM_HOST] > left; /* --as sets it, too (rates/expect.h) */
     myth_mem_set_limit(cli->mem, MYTH_MEM_HOST, 0); /* plan must answer, so it reads the headers without a limit */
     if (o->is_table)
         return print_table(cli, o, &err) == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
@@ -416,9 +415,13 @@ static int run(myth_cli *cli, const void *opts)
         st = plan_command(&plan, cli, o, &model, true, &e, &err);
     const myth_work *work = e.work.n_part || e.work.n_kept ? &e.work : NULL;
     const myth_sets_opts so = sets_of(o);
+    if (st == MYTH_OK && !o->as && plan.device[0].total_bytes > left && !cli->limit_is_left)
+        myth_term_note(cli->term, "this machine has %s left: the plan is for another one", myth_size_text(size, left));
     if (st == MYTH_OK && o->json) {
         myth_jout_start(&j, stdout);
         myth_plan_begin_json(&j, &plan);
+        if (cli->limit_is_left)
+            myth_jout_key_bool(&j, "limit_is_left", true);
         myth_jout_key(&j, "expected");
         myth_expect_print_json(&j, &e.is, work);
         if (has_sets(o))
@@ -427,6 +430,8 @@ static int run(myth_cli *cli, const void *opts)
         myth_jout_end(&j);
     } else if (st == MYTH_OK) {
         myth_plan_print_text(stdout, &plan);
+        if (cli->limit_is_left)
+            puts(MYTH_LIMIT_IS_LEFT);
         if (has_sets(o))
             myth_token_sets_plan_text(stdout, &so, has_branches(o), &model, &plan, 0);
         myth_expect_print_text(stdout, &e.is, work);
@@ -447,7 +452,9 @@ const myth_command myth_cmd_plan = {
     .help = "print the memory that a command would need, and which flags would make it fit",
     .detail =
         "Reads the model's headers only. The exit code is 0 whenever it has an answer, also "
-        "when the answer is that it does not fit.\n"
+        "when the answer is that it does not fit. Without --mem-limit the host's limit is what this machine, or a "
+        "group or the ulimit of this process, has left, where the plan needs more (\"limit_is_left\" of --json); a "
+        "higher --mem-limit, or --as, plans for another machine.\n"
         "PATH is the file of --for inspect-file, and the PROMPTS of --for residuals and --for logprobs, which have "
         "the flags of these commands that decide what they take, and say what their --dry-run says.\n"
         "--for inspect-file is about a model that searches (--find model); what rules and a judge take, "

@@ -115,6 +115,7 @@ static void note_absent(myth_cli *cli, const myth_engine_opts *opts, const char 
 void myth_expect_limits(myth_cli *cli, const myth_engine_opts *opts, const char *as)
 {
     char one[64], kind[16];
+    cli->is_elsewhere |= as != NULL;
     for (const char *at = opts->device; as && *at;) {
         const size_t n = strcspn(at, ","), n_kind = strcspn(at, ":,");
         myth_mem_limits limits = {0};

@@ -48,7 +48,7 @@ myth_status myth_expect_offload(myth_expectation *out, myth_cli *cli, const myth
                                 myth_error *err);
 /* Limits the devices of the options to the memory that the machine `as` has of their kind, where neither --mem-limit
  * nor an open model says otherwise, so that a device can be planned that is not here. Such a device is named in a
- * note, because what its driver takes cannot be planned. */
+ * note, because what its driver takes cannot be planned. What this machine's host has left is then no limit. */
 void myth_expect_limits(myth_cli *cli, const myth_engine_opts *opts, const char *as);
 /* Lines in the form of plan's and --dry-run's: a word, then what it says. */
 void myth_expect_print_text(FILE *f, const myth_expectation *e, const myth_work *work);

@@ -90,7 +90,9 @@ static void limit_counts_every_class_but_mapped_weights(void **state)
     assert_int_equal(myth_mem_limit(mem, MYTH_MEM_HOST), 1000);
     void *a = myth_alloc(mem, MYTH_MEM_WEIGHTS, "test", 600);
     assert_non_null(a);
+    assert_int_equal(myth_mem_last_refusal(mem), MYTH_MEM_NONE_REFUSED);
     assert_null(myth_alloc(mem, MYTH_MEM_LOGITS, "test", 401));
+    assert_int_equal(myth_mem_last_refusal(mem), MYTH_MEM_OVER_LIMIT);
     assert_true(myth_mem_book(mem, 0, MYTH_MEM_WEIGHTS_MAPPED, "test", 1 << 30));
     void *b = myth_alloc(mem, MYTH_MEM_LOGITS, "test", 400);
     assert_non_null(b);
@@ -133,6 +135,7 @@ static void faults_hit_what_they_name(void **state)
     assert_true(takes(mem, MYTH_MEM_LOGITS, 8));
     assert_true(takes(mem, MYTH_MEM_OTHER, 8));
     assert_false(takes(mem, MYTH_MEM_LOGITS, 8));
+    assert_int_equal(myth_mem_last_refusal(mem), MYTH_MEM_NOT_THERE);
     assert_true(takes(mem, MYTH_MEM_LOGITS, 8));
     myth_mem_set_fault(mem, &(myth_fault){.fail_nth = 1, .fail_above = 100, .forever = true});
     assert_true(takes(mem, MYTH_MEM_OTHER, 100));
@@ -342,6 +345,7 @@ static void a_ledger_that_reserves_has_its_pages(void **state)
     myth_mem_reserve(mem, left);
     is_left = bytes / 2;
     assert_null(myth_alloc(mem, MYTH_MEM_OTHER, "test", bytes));
+    assert_int_equal(myth_mem_last_refusal(mem), MYTH_MEM_NOT_THERE); /* the system, and not a limit */
     assert_int_equal(myth_mem_total(mem, 0).live, bytes);
     void *small = myth_alloc(mem, MYTH_MEM_OTHER, "test", 100); /* nobody asks for so little */
     assert_non_null(small);

@@ -110,6 +110,65 @@ static void what_is_left_is_the_limit(void **state)
         fail_msg("%s: exit %d: %s", line, r.code, r.err);
 }
 
+/* A limit that is given gives no memory: one above what is left is no limit, none is advised that is, and what nothing
+ * makes fit is said to be too large. */
+static void a_limit_gives_no_memory(void **state)
+{
+    (void)state;
+    if (MYTH_HAS_ASAN)
+        check_skip("AddressSanitizer allows no limit on the address space");
+#define SMALL "ulimit -v 360000; export MALLOC_ARENA_MAX=1; "
+    cli_shell(&r, SMALL RUN " --mem-limit 1GiB"); /* a smaller context, as without it */
+    assert_int_equal(r.code, 0);
+    cli_shell(&r, SMALL RUN " --mem-limit 1GiB -c 32000");
+    assert_int_equal(r.code, 71);
+    assert_non_null(strstr(r.err, "the limit is what this machine"));
+    assert_null(strstr(r.err, "--mem-limit"));
+    cli_shell(&r, SMALL RUN " --mem-limit 300MiB -c 512 -ub 512");
+    const char *raise = strstr(r.err, "--mem-limit ");
+    if (r.code != 71 || !raise || strtod(raise + 12, NULL) > 351)
+        fail_msg("exit %d: %s", r.code, r.err);
+    cli_shell(&r, SMALL RUN " --mem-limit 300MiB -c 32000 -ub 4096"); /* at least 384 MiB */
+    assert_true(r.code == 71 && strstr(r.err, "needs ") && !strstr(r.err, "the limit is"));
+    for (const char *at = r.err; (at = strstr(at, "--mem-limit ")); at++)
+        assert_true(strtod(at + 12, NULL) <= 351);
+    cli_shell(&r, SMALL "\"$M\" generate -p hello -m random:gemma3-1b:q8_0 --mem-limit 1GiB");
+    assert_true(r.code == 71 && strstr(r.err, "take a smaller model"));
+}
+
+/* `plan` says that it fits where the run runs, and that it does not where the run is refused; the machine of --as, and
+ * one that has a limit given, has as much as it has. */
+static void a_plan_knows_what_is_left(void **state)
+{
+    (void)state;
+    uint32_t n_fits = 0;
+    if (MYTH_HAS_ASAN)
+        check_skip("AddressSanitizer allows no limit on the address space");
+    for (uint32_t n_ctx = 2000; n_ctx <= 32000; n_ctx += 6000) {
+        char line[512];
+        snprintf(line, sizeof(line), SMALL RUN " --dry-run -c %u", n_ctx);
+        cli_shell(&r, line);
+        const bool runs = r.code == 0;
+        snprintf(line, sizeof(line), SMALL "\"$M\" plan --json -m random:gemma3-270m:q8_0 -t 1 -c %u", n_ctx);
+        cli_shell(&r, line);
+        json_t *plan = answer();
+        if (json_is_true(json_object_get(plan, "fits")) != runs)
+            fail_msg("-c %u %s: %s", n_ctx, runs ? "runs" : "is refused", r.out);
+        assert_true(runs || json_is_true(json_object_get(plan, "limit_is_left"))); /* or made smaller by it */
+        n_fits += runs;
+        json_decref(plan);
+    }
+    assert_true(n_fits > 0 && n_fits < 6);
+    cli_shell(&r, SMALL "\"$M\" plan -m random:gemma3-1b:q8_0");
+    assert_true(r.code == 0 && strstr(r.out, "does not fit") && strstr(r.out, "the limit is what this machine"));
+    cli_shell(&r, SMALL "\"$M\" info -m random:gemma3-1b:q8_0");
+    assert_true(r.code == 0 && strstr(r.out, "does not fit") && strstr(r.out, "the limit is what this machine"));
+    cli_shell(&r, SMALL "\"$M\" plan -m random:gemma3-1b:q8_0 --as zen5-2-cores");
+    assert_true(r.code == 0 && !strstr(r.out, "does not fit"));
+    cli_shell(&r, SMALL "\"$M\" plan -m random:gemma3-1b:q8_0 --mem-limit 4GiB");
+    assert_true(r.code == 0 && strstr(r.out, ": fits") && strstr(r.err, "the plan is for another one"));
+}
+
 /* ---- the plan and 2 % ---- */
 
 #define JOB                                                                                                  \
@@ -352,6 +411,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tool_call_fits_in_400_mib),
         cmocka_unit_test(what_is_left_is_the_limit),
+        cmocka_unit_test(a_limit_gives_no_memory),
+        cmocka_unit_test(a_plan_knows_what_is_left),
         cmocka_unit_test(the_plan_and_two_percent_are_enough),
         cmocka_unit_test(a_hog_takes_nothing_that_is_reserved),
         cmocka_unit_test(processes_share_a_device),

@@ -246,8 +246,22 @@ static void memory_is_shared_or_reserved(void **state)
                  mode[i]);
         cli_shell(&r, line);
         assert_int_equal(r.code, 71);
-        assert_true((strstr(r.err, "needs ") == NULL) == (i == 1)); /* the plan's refusal, or that of an allocation */
+        assert_non_null(strstr(r.err, "needs ")); /* before anything is taken, whatever the limit says */
+        assert_null(strstr(r.err, "raise --mem-limit"));
     }
+    uint32_t n_short = 0;
+    r.code = 1;
+    for (uint32_t kib = 30000; r.code != 0; kib += 2500) { /* without a plan: who said no is named, and what helps */
+        char line[256];
+        snprintf(line, sizeof(line),
+                 "(ulimit -v %u; $M convert -m random:gemma3-270m:q8_0 -o $D/short.gguf --mem-limit 1GiB -q); c=$?; "
+                 "rm -f $D/short.gguf; exit $c",
+                 kib);
+        cli_shell(&r, line);
+        assert_null(strstr(r.err, "raise --mem-limit"));
+        n_short += r.code == 71 && strstr(r.err, "the system has no more for this process");
+    }
+    assert_true(n_short > 0);
 #endif
 }
 

@@ -2,6 +2,8 @@
  * printed: no flag that the command does not have, and no plan that does not fit after all. */
 #include "cli_run.h"
 
+#include "frontend/cli/plan_out.h"
+
 #include <string.h>
 
 #define MODEL "-m random:gemma3-tiny:q8_0 "
@@ -66,12 +68,117 @@ static void suggestions_run_as_printed(void **state)
         if (r.code != 71 || !fits)
             continue;
         n_refusal++;
-        snprintf(list, sizeof(list), "%.*s", (int)strcspn(fits + 10, "\n"), fits + 10);
+        snprintf(list, sizeof(list), "%.*s", (int)strcspn(fits + 10, "\n;"), fits + 10);
         for (char *rest = list, *change; (change = strsep(&rest, ",")); n_tried++)
             try_suggestion(line, kib, change);
     }
     printf("%u refusals, %u suggestions\n", n_refusal, n_tried);
     assert_true(n_refusal == n_wanted && n_tried >= 3 * n_refusal);
+}
+
+/* ---- a chat's context ---- */
+
+/* The bytes of `plan --for chat` with these flags, and its context. */
+static double chat_bytes(const char *flags, uint32_t *n_ctx)
+{
+    char args[256];
+    snprintf(args, sizeof(args), "plan --for chat --json " MODEL "%s", flags);
+    json_t *j = cli_json(&r, args);
+    const double bytes = cli_number(j, "total_bytes");
+    *n_ctx = (uint32_t)cli_number(j, "n_ctx");
+    json_decref(j);
+    return bytes;
+}
+
+/* A session's bytes go with its context: a chat takes the context that a limit leaves, as its plan says; one that was
+ * asked for is refused, with a smaller one that fits, down to twice the longest answer. */
+static void a_chat_takes_the_context_that_fits(void **state)
+{
+    (void)state;
+#define CHAT "printf 'hi\\n' | $M chat " MODEL
+    char run[512], list[1024];
+    uint32_t n_ctx, usual, n_context = 0;
+    chat_bytes("", &usual);
+    for (uint32_t want = 640; want < usual; want += 896) {
+        char flags[64], note[64];
+        snprintf(flags, sizeof(flags), "-c %u -ub 16", want);
+        const double limit = chat_bytes(flags, &n_ctx);
+        snprintf(flags, sizeof(flags), "-ub 16 --mem-limit %.0f", limit);
+        assert_true(chat_bytes(flags, &n_ctx) <= limit && n_ctx == want);
+        snprintf(run, sizeof(run), CHAT "-n 2 -ub 16 --mem-limit %.0f --mem-report $D/mem.json", limit);
+        cli_shell(&r, run);
+        snprintf(note, sizeof(note), "a context of %u tokens", want);
+        if (r.code != 0 || !strstr(r.err, note))
+            fail_msg("%s: exit %d: %s", run, r.code, r.err);
+        cli_expect_planned(run);
+        snprintf(run, sizeof(run), CHAT "-n 2 -c %u -ub 16 --mem-limit %.0f", usual, limit);
+        cli_shell(&r, run);
+        const char *fits = strstr(r.err, "fits with:");
+        assert_true(r.code == 71 && fits);
+        snprintf(list, sizeof(list), "%.*s", (int)strcspn(fits + 10, "\n;"), fits + 10);
+        for (char *rest = list, *change; (change = strsep(&rest, ","));) {
+            n_context += strncmp(change, " -c ", 4) == 0;
+            try_suggestion("chat " MODEL "--messages $D/m.json -n 2 -ub 16", (unsigned)(limit / 1024) + 1, change);
+        }
+    }
+    assert_true(n_context > 3);
+    const double small = chat_bytes("-c 512 -ub 16", &n_ctx) + (64 << 10); /* for a longer answer */
+    snprintf(run, sizeof(run), CHAT "-n 256 -ub 16 --mem-limit %.0f", small);
+    cli_shell(&r, run);
+    assert_int_equal(r.code, 0);
+    snprintf(run, sizeof(run), CHAT "-n 600 -ub 16 --mem-limit %.0f", small); /* no context that is refused later */
+    cli_shell(&r, run);
+    assert_true(r.code == 71 && strstr(r.err, "needs "));
+}
+
+/* ---- how a refusal is printed ---- */
+
+/* However little room there is, what is printed of the suggestions is whole, and where some are missing it is said. */
+static void no_suggestion_is_cut(void **state)
+{
+    (void)state;
+    static const char more[] = "; mythos plan lists more";
+    myth_plan p = {.n_device = 1, .n_suggestion = MYTH_SUGGESTION_MAX};
+    p.device[0] = (myth_plan_device){.limit_bytes = 1 << 30, .total_bytes = 2u << 30};
+    for (uint32_t i = 0; i < MYTH_SUGGESTION_MAX; i++)
+        p.suggestion[i] = (myth_suggestion){.changes = i % 2 ? MYTH_CHANGE_CTX | MYTH_CHANGE_CACHE_TYPE
+                                                             : MYTH_CHANGE_LIMIT | MYTH_CHANGE_UBATCH,
+                                            .n_ctx = 256 + 64 * i,
+                                            .n_ubatch = 16 + 16 * i,
+                                            .cache_type = MYTH_Q8_0,
+                                            .limit_bytes = (uint64_t)(i + 1) << 30};
+    uint32_t n_before = 0;
+    for (size_t cap = 80; cap < 600; cap++) {
+        char line[600], one[MYTH_SUGGESTION_TEXT], *rest;
+        uint32_t n = 0, at = 0;
+        myth_plan_refusal_print(line, cap, &p, more);
+        assert_true(strlen(line) < cap);
+        char *end = strstr(line, more);
+        if (end)
+            *end = '\0';
+        rest = strstr(line, "fits with: ");
+        for (char *change = rest ? rest + 11 : NULL; change; n++, at++) {
+            char *comma = strstr(change, ", ");
+            if (comma)
+                *comma = '\0';
+            for (;; at++) { /* in their order */
+                assert_true(at < MYTH_SUGGESTION_MAX);
+                myth_suggestion_print(one, sizeof(one), &p.suggestion[at]);
+                if (strcmp(one, change) == 0)
+                    break;
+            }
+            change = comma ? comma + 2 : NULL;
+        }
+        assert_true(end ? n < MYTH_SUGGESTION_MAX : n == MYTH_SUGGESTION_MAX);
+        n_before = n > n_before ? n : n_before;
+    }
+    assert_int_equal(n_before, MYTH_SUGGESTION_MAX);
+    cli_run(&r, "generate " MODEL "-p x -c 4096 --mem-limit 2M");
+    assert_true(r.code == 71 && !strstr(r.err, "lists more")); /* they are all there */
+    cli_run(&r,
+            "generate --jsonl $D/p.jsonl --output $D/g.out -m random:gemma3-270m:q8_0 -c 32768 -ub 2048 -np 16 -n 2 "
+            "--mem-limit 1700M");
+    assert_true(r.code == 71 && strstr(r.err, "; mythos plan --for generate lists more\n"));
 }
 
 /* The tokens of the prompt, as the dry run says. */
@@ -106,7 +213,7 @@ static void a_context_holds_what_is_fed(void **state)
             const char *fits = strstr(r.err, "fits with:");
             if (r.code != 71 || !fits)
                 continue;
-            snprintf(list, sizeof(list), "%.*s", (int)strcspn(fits + 10, "\n"), fits + 10);
+            snprintf(list, sizeof(list), "%.*s", (int)strcspn(fits + 10, "\n;"), fits + 10);
             for (char *rest = list, *change; (change = strsep(&rest, ","));) {
                 const char *context = strstr(change, "-c ");
                 if (!context)
@@ -169,8 +276,8 @@ static int begin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(suggestions_run_as_printed),
-        cmocka_unit_test(a_context_holds_what_is_fed),
+        cmocka_unit_test(suggestions_run_as_printed),   cmocka_unit_test(a_chat_takes_the_context_that_fits),
+        cmocka_unit_test(no_suggestion_is_cut),         cmocka_unit_test(a_context_holds_what_is_fed),
         cmocka_unit_test(layers_are_divided_by_limits),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
