@@ -150,7 +150,7 @@ static int run_with_ledger(myth_cli *cli, const void *opts)
     if (myth_hint_check_output("--mem-report", report, &err) != MYTH_OK ||
         myth_live_limit_text(&limit, room, cli->global->mem_limit, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
-    if (limit && myth_devices_read_limits(&cli->limits, limit, myth_size_parse, &err) != MYTH_OK)
+    if (limit && myth_devices_read_limits(&cli->limits, limit, cli->global->device, myth_size_parse, &err) != MYTH_OK)
         return myth_cli_failf(cli, err.code, "--mem-limit: %s", err.msg);
     if (myth_mem_open(&cli->mem, 0, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);

@@ -154,23 +154,6 @@ static uint64_t memory_of(const myth_device_caps *c)
     return c->ledger == MYTH_MEM_HOST ? myth_host_memory(c->total_bytes) : c->total_bytes;
 }
 
-/* Sets the limit of every device that is there. Of one that has less than is to be left over, or does not say what it
- * has, nothing is wrong as long as nobody uses it: it may have nothing. */
-static myth_status set_each(myth_mem_limits *out, const limit *l, myth_error *err)
-{
-    myth_device_caps caps[MYTH_DEVICES_MAX];
-    const uint32_t n = myth_device_list(caps, MYTH_DEVICES_MAX, &(myth_device_opts){0});
-    myth_status st = MYTH_OK;
-    for (uint32_t i = 0; i < n && st == MYTH_OK; i++) {
-        const uint64_t has = memory_of(&caps[i]);
-        if (caps[i].ledger != MYTH_MEM_HOST && (!has || (l->is_rest && l->bytes >= has)))
-            out->bytes[caps[i].ledger] = 1;
-        else
-            st = set_limit(out, caps[i].ledger, l, has, err);
-    }
-    return st;
-}
-
 static myth_status set_one(myth_mem_limits *out, int ledger, const char *name, const limit *l, myth_error *err)
 {
     myth_device_caps caps = {0};
@@ -180,13 +163,39 @@ static myth_status set_one(myth_mem_limits *out, int ledger, const char *name, c
     return set_limit(out, ledger, l, is_relative ? memory_of(&caps) : 0, err);
 }
 
-myth_status myth_devices_read_limits(myth_mem_limits *out, const char *text, size_parser *parse_size, myth_error *err)
+/* Sets a share as the limit of the host, and of those of the devices named that are there. No other device is looked
+ * for, since its driver would take memory for that. Of one that has less than is to be left over, or does not say what
+ * it has, nothing is wrong as long as nobody uses it: it may have nothing. */
+static myth_status set_share(myth_mem_limits *out, const limit *l, const char *devices, myth_error *err)
+{
+    myth_status st = set_one(out, MYTH_MEM_HOST, "cpu", l, err);
+    for (const char *at = devices; st == MYTH_OK && at && *at; at += strcspn(at, ","), at += *at == ',') {
+        char word[MYTH_DEVICE_NAME_MAX], name[MYTH_DEVICE_NAME_MAX];
+        myth_device_caps caps;
+        const size_t n = strcspn(at, ",");
+        snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word), at);
+        if (n >= sizeof word || myth_device_resolve(name, word, NULL) != MYTH_OK)
+            continue; /* whoever opens it says what is wrong */
+        const int ledger = myth_device_ledger(name);
+        if (ledger == MYTH_MEM_HOST || !myth_device_find(&caps, name, &(myth_device_opts){0}))
+            continue;
+        const uint64_t has = memory_of(&caps);
+        if (!has || (l->is_rest && l->bytes >= has))
+            out->bytes[ledger] = 1;
+        else
+            st = set_limit(out, ledger, l, has, err);
+    }
+    return st;
+}
+
+myth_status myth_devices_read_limits(myth_mem_limits *out, const char *text, const char *devices,
+                                     size_parser *parse_size, myth_error *err)
 {
     limit l;
     char *end;
     if (read_limit(&l, text, parse_size)) {
         if (l.share > 0 || l.is_rest)
-            return set_each(out, &l, err);
+            return set_share(out, &l, devices, err);
         for (int i = 0; i < MYTH_MEM_DEVICE_MAX; i++)
             out->bytes[i] = l.bytes;
         return MYTH_OK;

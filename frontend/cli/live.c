@@ -326,7 +326,7 @@ static const char *ask_limit(myth_live *l, const char *text, myth_error *err)
     const char *why = why_not(l);
     if (why)
         return why;
-    if (myth_devices_read_limits(&limits, text, myth_size_parse, err) != MYTH_OK)
+    if (myth_devices_read_limits(&limits, text, l->cli->global->device, myth_size_parse, err) != MYTH_OK)
         return err->msg;
     l->limits = limits;
     l->wants_change = true;

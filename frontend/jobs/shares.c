@@ -197,7 +197,7 @@ static int ledger_of(const char *name)
     char text[NAME_BYTES + 8];
     myth_mem_limits limits = {{0}};
     snprintf(text, sizeof(text), "%s=1MiB", name);
-    if (myth_devices_read_limits(&limits, text, myth_size_parse, NULL) != MYTH_OK)
+    if (myth_devices_read_limits(&limits, text, NULL, myth_size_parse, NULL) != MYTH_OK)
         return MYTH_MEM_HOST;
     for (int i = 1; i < MYTH_MEM_DEVICE_MAX; i++)
         if (limits.bytes[i])

@@ -123,7 +123,7 @@ void myth_expect_limits(myth_cli *cli, const myth_engine_opts *opts, const char 
         const uint64_t bytes = myth_rates_memory(as, kind) / 100 * 98; /* the margin of devices.h */
         if (bytes && n < 32) {
             snprintf(one, sizeof(one), "%.*s%s=%llu", (int)n, at, n == n_kind ? ":0" : "", (unsigned long long)bytes);
-            if (myth_devices_read_limits(&limits, one, myth_size_parse, NULL) == MYTH_OK)
+            if (myth_devices_read_limits(&limits, one, NULL, myth_size_parse, NULL) == MYTH_OK)
                 for (int i = 0; i < MYTH_MEM_DEVICE_MAX; i++)
                     if (limits.bytes[i] && i != MYTH_MEM_HOST && !myth_mem_limit(cli->mem, i))
                         myth_mem_set_limit(cli->mem, i, limits.bytes[i]);

@@ -3,6 +3,7 @@
 #include "engine/base/asan.h"
 #include "engine/run/devices.h"
 #include "engine/run/host_memory.h"
+#include "kernels/device.h"
 #include "tests/support/check.h"
 
 #include <stdio.h>
@@ -26,7 +27,7 @@ static bool parse_mib(uint64_t *out, const char *text)
 static uint64_t host_limit(const char *text)
 {
     myth_mem_limits l = {0};
-    if (myth_devices_read_limits(&l, text, parse_mib, &err) != MYTH_OK)
+    if (myth_devices_read_limits(&l, text, NULL, parse_mib, &err) != MYTH_OK)
         return 0;
     return l.bytes[MYTH_MEM_HOST];
 }
@@ -68,7 +69,7 @@ static void limits_are_read(void **state)
                                         "all-9999999999M"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         myth_mem_limits l = {0};
-        const myth_status st = myth_devices_read_limits(&l, wrong[i], parse_mib, &err);
+        const myth_status st = myth_devices_read_limits(&l, wrong[i], NULL, parse_mib, &err);
         /* a comma at the end is forgiven, as it was */
         if (strcmp(wrong[i], "host=50%,") == 0)
             assert_int_equal(st, MYTH_OK);
@@ -77,6 +78,58 @@ static void limits_are_read(void **state)
     }
     assert_int_equal(host_limit("0.5"), 0);
     assert_non_null(strstr(err.msg, "write 50%"));
+}
+
+static bool has_driver(void)
+{
+    char line[512];
+    bool has = false;
+    FILE *f = fopen("/proc/self/maps", "r");
+    while (f && fgets(line, sizeof(line), f))
+        has |= strstr(line, "/libvulkan") || strstr(line, "/libcuda");
+    if (f)
+        fclose(f);
+    return has;
+}
+
+/* A share is of the host and of the devices that may be used. The drivers of others, which take more memory than a
+ * small model, are not asked, and limits that are not named stay. */
+static void a_share_is_of_the_devices_named(void **state)
+{
+    (void)state;
+    static const char *const text[] = {"50%", "all-100M", "host=50%", "512M"};
+    assert_false(has_driver());
+    for (size_t i = 0; i < 4; i++)
+        for (int k = 0; k < 3; k++) {
+            myth_mem_limits l = {{0}};
+            const char *const devices[] = {NULL, "cpu", "cpu,cpu"};
+            assert_int_equal(myth_devices_read_limits(&l, text[i], devices[k], parse_mib, &err), MYTH_OK);
+            assert_true(l.bytes[MYTH_MEM_HOST] > 0);
+            for (int d = 1; d < MYTH_MEM_DEVICE_MAX; d++)
+                assert_int_equal(l.bytes[d], i < 3 ? 0 : 512 << 20);
+        }
+    assert_false(has_driver());
+    myth_mem_limits l = {.bytes = {7, 8, 9}};
+    assert_int_equal(myth_devices_read_limits(&l, "host=3M", "cpu", parse_mib, &err), MYTH_OK);
+    assert_true(l.bytes[0] == 3 << 20 && l.bytes[1] == 8 && l.bytes[2] == 9);
+
+    myth_mem *mem;
+    myth_device_info info[MYTH_DEVICES_MAX];
+    size_t n = 0;
+    assert_int_equal(myth_mem_open(&mem, 0, &err), MYTH_OK);
+    assert_int_equal(myth_devices_list(info, MYTH_DEVICES_MAX, &n, mem, &(myth_engine_opts){.n_threads = 1}, &err),
+                     MYTH_OK);
+    for (size_t i = 0; i < n; i++) {
+        const int ledger = myth_device_ledger(info[i].name);
+        if (ledger == MYTH_MEM_HOST || !info[i].total_bytes)
+            continue;
+        myth_mem_limits own = {{0}};
+        char both[64];
+        snprintf(both, sizeof(both), "cpu,%.31s", info[i].name);
+        assert_int_equal(myth_devices_read_limits(&own, "50%", both, parse_mib, &err), MYTH_OK);
+        assert_int_equal(own.bytes[ledger], info[i].total_bytes / 2);
+    }
+    assert_int_equal(myth_mem_close(mem), 0);
 }
 
 static void the_address_space_counts(void **state)
@@ -167,6 +220,7 @@ static void groups_and_those_above_count(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_share_is_of_the_devices_named), /* first: nothing has loaded a driver yet */
         cmocka_unit_test(limits_are_read),
         cmocka_unit_test(the_address_space_counts),
         cmocka_unit_test(groups_and_those_above_count),
