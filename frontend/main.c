@@ -251,10 +251,14 @@ static int run_command(const myth_command *c, int argc, char **argv, myth_term *
         return MYTH_EXIT_CLEAN;
     }
     char limit[32];
-    if (global.max_memory_gb != 0 && global.mem_limit) {
+    const myth_opt_source by_gb = myth_args_find(&parsed, "max-memory-gb")->source,
+                          by_size = myth_args_find(&parsed, "mem-limit")->source;
+    if (global.max_memory_gb != 0 && global.mem_limit && by_gb == by_size) {
         myth_term_error(term, "--max-memory-gb and --mem-limit say the same: give one of them");
         return MYTH_EXIT_USAGE;
     }
+    if (global.max_memory_gb != 0 && by_gb < by_size)
+        global.max_memory_gb = 0; /* a flag stands above a variable, whichever of the two names it has */
     if (global.max_memory_gb != 0) {
         snprintf(limit, sizeof(limit), "%.0fKiB", (double)global.max_memory_gb * (1 << 20));
         global.mem_limit = limit;

@@ -65,6 +65,7 @@ struct myth_live {
     /* the report */
     FILE *report;
     char phase[16];
+    char refusal[256]; /* why the last plan did not fit; "" = it did */
     myth_plan plan;
     bool has_plan;
     uint64_t shown_bytes;
@@ -142,6 +143,8 @@ static void put_sample(const myth_live *l, myth_json_out *j, const char *event)
     myth_jout_key_str(j, "event", event);
     myth_jout_key_f64(j, "seconds", now() - l->began);
     myth_jout_key_str(j, "phase", l->is_waiting ? "waiting" : l->phase);
+    if (l->is_waiting && l->refusal[0])
+        myth_jout_key_str(j, "reason", l->refusal);
     put_device(l, j, l->has_plan ? &l->plan.device[0] : NULL, MYTH_MEM_HOST);
     myth_jout_key_str(j, "mode", myth_mem_reserves(l->cli->mem) ? "reserve" : "share");
     myth_jout_key_u64(j, "rss_anon_bytes", myth_rss_anon());
@@ -320,9 +323,9 @@ static void answer_stats(myth_live *l, client *c)
     free(text);
 }
 
-static const char *ask_limit(myth_live *l, const char *text, myth_error *err)
+/* Takes another limit, which changes those in `limits` that it names. Why it cannot; NULL = it is taken. */
+static const char *ask_limit(myth_live *l, const char *text, myth_mem_limits limits, myth_error *err)
 {
-    myth_mem_limits limits = {0};
     const char *why = why_not(l);
     if (why)
         return why;
@@ -351,7 +354,7 @@ static void obey(myth_live *l, client *c, const char *line)
     else if (strcmp(cmd, "limit") == 0 && !size)
         why = "limit: \"size\" is missing, a text as --mem-limit takes it";
     else if (strcmp(cmd, "limit") == 0) {
-        if (!(why = ask_limit(l, size, &err)))
+        if (!(why = ask_limit(l, size, l->limits, &err)))
             c->waits = ASKED_LIMIT;
     } else if (strcmp(cmd, "pause") == 0) {
         if (!(why = why_not(l))) {
@@ -415,16 +418,20 @@ static void serve(myth_live *l, client *c)
     }
 }
 
-/* Tells who waits for it that the run is as it was asked to be. */
+/* Tells who waits for it that the run is as it was asked to be; of a limit that it does not fit, that it waits. */
 static void tell_waiting(myth_live *l, asked what)
 {
-    char text[200];
     for (int i = 0; i < CLIENTS; i++) {
         client *c = &l->client[i];
         if (c->fd < 0 || c->waits != what)
             continue;
-        snprintf(text, sizeof(text), "{\"ok\":true,\"seconds\":%.3f}", now() - c->since);
-        answer(c, text);
+        json_t *o = json_pack("{s:b, s:f}", "ok", 1, "seconds", now() - c->since);
+        if (what == ASKED_LIMIT && l->is_waiting)
+            json_object_set_new(o, "waiting", json_string(l->refusal[0] ? l->refusal : "it does not fit this limit"));
+        char *s = o ? json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(4)) : NULL;
+        answer(c, s ? s : "{\"ok\":true}");
+        free(s);
+        json_decref(o);
         c->waits = ASKED_NOTHING;
     }
 }
@@ -468,7 +475,7 @@ static void look_at_file(myth_live *l)
     if (!read_limit(l->limit_file, text) || strcmp(text, l->limit_said) == 0)
         return;
     snprintf(l->limit_said, sizeof(l->limit_said), "%s", text);
-    const char *why = ask_limit(l, text, &err);
+    const char *why = ask_limit(l, text, (myth_mem_limits){0}, &err); /* the file holds all of it */
     if (why)
         myth_term_note(l->cli->term, "%s: the limit stays as it was: %.200s", l->limit_file, why);
 }
@@ -513,6 +520,8 @@ static void wait_for(myth_live *l, bool needs_limit)
     const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
     l->is_waiting = true;
     if (needs_limit)
+        tell_waiting(l, ASKED_LIMIT);
+    if (needs_limit)
         myth_term_note(l->cli->term, "waiting, without memory, for another limit; what is finished is kept");
     report(l, "waiting");
     while ((l->wants_pause || l->is_pressed || (needs_limit && !l->wants_change)) && !l->is_over && !*l->n_interrupt) {
@@ -532,7 +541,7 @@ static bool wait_and_tell(myth_live *l, bool needs_limit, myth_mem_limits *limit
     *l->cancel = !goes_on;
     if (goes_on) {
         l->wants_change = false;
-        tell_waiting(l, ASKED_LIMIT);
+        l->refusal[0] = '\0';
         tell_waiting(l, ASKED_PAUSE); /* it was paused for a moment */
         *limits = l->limits;
     }
@@ -605,6 +614,17 @@ void myth_live_planned(myth_live *l, const myth_plan *plan)
     l->others = used_by_others(l);
     snprintf(l->phase, sizeof(l->phase), "run");
     report(l, "plan");
+    if (plan->fits)
+        tell_waiting(l, ASKED_LIMIT);
+    pthread_mutex_unlock(&l->mutex);
+}
+
+void myth_live_refused(myth_live *l, const char *why)
+{
+    if (!l)
+        return;
+    pthread_mutex_lock(&l->mutex);
+    snprintf(l->refusal, sizeof(l->refusal), "%s", why);
     pthread_mutex_unlock(&l->mutex);
 }
 

@@ -6,8 +6,9 @@
  *
  * Control   --control SOCKET: a Unix socket, mode 0600. Each line is a JSON object and gets one line in answer:
  *             {"cmd":"stats"}                  {"ok":true,"stats":{...}} as a line of the report
- *             {"cmd":"limit","size":"2GiB"}    as --mem-limit takes it; {"ok":true,"limit":{"cpu":N},"seconds":T} when
- *                                              the run is under the new limit
+ *             {"cmd":"limit","size":"2GiB"}    as --mem-limit takes it, and devices that it does not name keep theirs;
+ *                                              {"ok":true,"seconds":T} when the run is planned under the new limit;
+ *                                              with "waiting":"needs ..." where it does not fit and waits for another
  *             {"cmd":"pause"}                  gives back all memory and waits; {"ok":true,"seconds":T} when it does
  *             {"cmd":"resume"}, {"cmd":"cancel"}
  *           what cannot be done gets {"ok":false,"error":"..."}
@@ -15,7 +16,8 @@
  *           that cannot be read or says something else changes nothing, and a note says so
  * Chat      a chat takes both between turns and in the middle of an answer, which is then left behind the token under
  *           way and computed again: it keeps its conversation and the sequence, gives back everything, and goes on
- *           under the new limit. While it is kept, a line has "swapped":{"to":"memory"|"disk","bytes":N}
+ *           under the new limit. While it is kept, a line has "swapped":{"to":"memory"|"disk","bytes":N}; where it does
+ *           not fit, a line of the phase "waiting" has "reason":"needs ...", as that of a job has
  * Acting    a command with a journal (jobs/journal.h) whose input can be read again takes a new limit at any time: it
  *           is interrupted, frees everything, is planned under the new limit and goes on from its journal. At most one
  *           batch, or the answers under way, are done twice; results are the same to the bit. Under a limit that it
@@ -72,7 +74,8 @@ myth_status myth_live_limit_text(const char **out, char room[MYTH_LIVE_LIMIT_BYT
 /* Said by the command's steps; each takes NULL. phase: "model", "plan", "run". */
 void myth_live_phase(myth_live *l, const char *phase);
 void myth_live_planned(myth_live *l, const myth_plan *plan);
-void myth_live_ready(myth_live *l); /* the engine has taken what the plan lists */
+void myth_live_refused(myth_live *l, const char *why); /* the plan does not fit */
+void myth_live_ready(myth_live *l);                    /* the engine has taken what the plan lists */
 /* The command ends because it was cancelled. True: by what was asked here, so that its end is no error. */
 bool myth_live_takes_end(myth_live *l);
 myth_memory_level myth_live_level(myth_live *l);

@@ -120,8 +120,14 @@ myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *
         return st;
     cli->has_plan = true;
     myth_live_planned(cli->live, &cli->plan);
-    if (!cli->plan.fits)
-        return myth_cli_refuse(cli, &cli->plan, err);
+    if (!cli->plan.fits) {
+        myth_error why;
+        myth_cli_refuse(cli, &cli->plan, &why);
+        myth_live_refused(cli->live, why.msg);
+        if (err)
+            *err = why;
+        return why.code;
+    }
     if (!opts->n_ctx && cli->plan.n_ctx < MYTH_USUAL_CTX && cli->plan.n_ctx < m->config.n_ctx_train)
         myth_term_note(cli->term, "a context of %u tokens, the most that the memory limit allows", cli->plan.n_ctx);
     opts->n_ctx = cli->plan.n_ctx;

@@ -194,9 +194,9 @@ static myth_status open_again(run_state *r, myth_error *err)
     MYTH_TRY(myth_chat_take_back(&r->session, &r->kept, &is_warm, err));
     r->n_ctx = r->session.n_ctx;
     myth_chat_input_again(&r->input, is_warm && r->n_ctx == n_ctx_was);
-    if (!is_warm)
-        myth_term_note(r->cli->term, "a context of %u tokens, %u before: the chat is computed again", r->n_ctx,
-                       n_ctx_was);
+    if (!is_warm || r->n_ctx != n_ctx_was)
+        myth_term_note(r->cli->term, "a context of %u tokens, %u before%s", r->n_ctx, n_ctx_was,
+                       is_warm ? "" : ": the chat is computed again");
     return MYTH_OK;
 fail:
     close_all(r);

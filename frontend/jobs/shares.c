@@ -104,9 +104,8 @@ typedef struct {
 } command_line;
 
 /* The words that this process was called with; the parser has put those of argv in another order. */
-static myth_status read_words(command_line *c, const myth_cli *cli, myth_error *err)
+static myth_status read_words(command_line *c, myth_error *err)
 {
-    bool has_gb = false;
     const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     size_t len = 0;
     for (ssize_t got = 1; fd >= 0 && len < sizeof(c->text) - 1 && got > 0; len += got > 0 ? (size_t)got : 0)
@@ -128,13 +127,9 @@ static myth_status read_words(command_line *c, const myth_cli *cli, myth_error *
             c->n_flag++;
             continue;
         }
-        has_gb |= word[2] == 'm';
         c->n -= n_gone;
         memmove(c->word + c->n_flag, c->word + c->n_flag + n_gone, (size_t)(c->n - c->n_flag) * sizeof(*c->word));
     }
-    if (cli->global->max_memory_gb != 0 && !has_gb)
-        return myth_fail(err, MYTH_EARG,
-                         "--data-parallel: max-memory-gb is not given by a flag here; give --mem-limit instead of it");
     return MYTH_OK;
 }
 
@@ -363,7 +358,7 @@ static myth_status lead(myth_cli *cli, const device_list *d, const char *output,
     static command_line c; /* too large for a stack */
     char program[PATH_MAX], merge[24], *argv[WORDS_MAX + 1];
     myth_status st = MYTH_OK;
-    MYTH_TRY(read_words(&c, cli, err));
+    MYTH_TRY(read_words(&c, err));
     if (!myth_cli_self(program, sizeof(program)))
         return myth_fail(err, MYTH_EIO, "--data-parallel: this program's path is not known; call it by its path");
     if (is_dry) {

@@ -240,8 +240,37 @@ static void assert_waits_for_a_limit(const char *size)
 {
     char line[100];
     snprintf(line, sizeof(line), "{\"cmd\":\"limit\",\"size\":\"%s\"}", size);
-    assert_done(line);
+    json_t *a = ask(line); /* it is under the limit, and waits: who asked learns why */
+    const char *why = json_string_value(json_object_get(a, "waiting"));
+    if (!json_is_true(json_object_get(a, "ok")) || !why || !strstr(why, "needs "))
+        fail_msg("%s: %s", line, json_dumps(a, 0));
+    json_decref(a);
     assert_waits();
+    json_t *s = stats();
+    assert_non_null(strstr(json_string_value(json_object_get(s, "reason")), "needs "));
+    json_decref(s);
+}
+
+static void assert_limit(json_int_t mib)
+{
+    json_t *s = stats();
+    assert_int_equal(json_integer_value(json_object_get(s, "limit_bytes")), mib << 20);
+    json_decref(s);
+}
+
+/* A limit that names one device is that device's alone: the host keeps its own. */
+static void a_limit_of_one_device_is_of_no_other(void **state)
+{
+    (void)state;
+    begin_chat(CHAT "--json --mem-limit 700MiB");
+    assert_done("{\"cmd\":\"limit\",\"size\":\"vulkan:0=1GiB\"}");
+    assert_limit(700);
+    assert_done("{\"cmd\":\"limit\",\"size\":\"host=600MiB\"}");
+    assert_limit(600);
+    assert_done("{\"cmd\":\"limit\",\"size\":\"500MiB\"}");
+    assert_limit(500);
+    assert_int_equal(end_chat(), 0);
+    assert_tmp_is_empty();
 }
 
 /* In a shorter context it goes on as a chat of that context does that was given this one's messages. */
@@ -266,7 +295,9 @@ static void a_smaller_limit_makes_a_smaller_context(void **state)
         }
         assert_waits_for_a_limit("1MiB");
         assert_waits_for_a_limit("2MiB"); /* it says so again */
-        assert_done("{\"cmd\":\"limit\",\"size\":\"10500KiB\"}");
+        json_t *a = ask("{\"cmd\":\"limit\",\"size\":\"10500KiB\"}");
+        assert_true(json_is_true(json_object_get(a, "ok")) && !json_object_get(a, "waiting"));
+        json_decref(a);
         json_t *got[TURNS] = {NULL};
         for (int t = turn; t < TURNS; t++) {
             say(text[t]);
@@ -498,10 +529,15 @@ static int end_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_chat_goes_on_as_if_nothing_was), cmocka_unit_test(a_smaller_limit_makes_a_smaller_context),
-        cmocka_unit_test(another_answer_is_another_one),    cmocka_unit_test(a_chat_that_holds_nothing_ends_whole),
-        cmocka_unit_test(a_killed_chat_has_its_turns),      cmocka_unit_test(a_text_is_printed_once),
-        cmocka_unit_test(a_file_holds_its_limit),           cmocka_unit_test(a_chat_makes_room_for_others),
+        cmocka_unit_test(a_chat_goes_on_as_if_nothing_was),
+        cmocka_unit_test(a_limit_of_one_device_is_of_no_other),
+        cmocka_unit_test(a_smaller_limit_makes_a_smaller_context),
+        cmocka_unit_test(another_answer_is_another_one),
+        cmocka_unit_test(a_chat_that_holds_nothing_ends_whole),
+        cmocka_unit_test(a_killed_chat_has_its_turns),
+        cmocka_unit_test(a_text_is_printed_once),
+        cmocka_unit_test(a_file_holds_its_limit),
+        cmocka_unit_test(a_chat_makes_room_for_others),
     };
     signal(SIGPIPE, SIG_IGN);
     alarm(300); /* a chat that waits for ever fails the test */

@@ -315,6 +315,32 @@ static void show_config_names_the_source(void **state)
     assert_string_equal(from[2], "default");
 }
 
+/* --mem-limit and --max-memory-gb are one limit: what stands above the other counts, whichever of the names it has. */
+static void a_limit_of_two_names_is_one(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *set, *flag;
+        int code;
+    } row[] = {
+        {"MYTHOS_MEM_LIMIT=1MiB", "--max-memory-gb 1", 0},
+        {"MYTHOS_MEM_LIMIT=1GiB", "--max-memory-gb 0.001", 71},
+        {"MYTHOS_MAX_MEMORY_GB=0.001", "--mem-limit 1GiB", 0},
+        {"MYTHOS_MAX_MEMORY_GB=1", "--mem-limit 1MiB", 71},
+        {"MYTHOS_MAX_MEMORY_GB=0.001", "", 71},
+        {"MYTHOS_MAX_MEMORY_GB=1 MYTHOS_MEM_LIMIT=1GiB", "", 2},
+        {"MYTHOS_MAX_MEMORY_GB=1 MYTHOS_MEM_LIMIT=1MiB", "--mem-limit 1GiB", 0},
+        {"MYTHOS_MAX_MEMORY_GB=1", "--mem-limit 1GiB --max-memory-gb 1", 2},
+    };
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        char line[512];
+        snprintf(line, sizeof(line), "%s $M generate -p x " TINY "-n 1 -c 128 %s", row[i].set, row[i].flag);
+        cli_shell(&r, line);
+        if (r.code != row[i].code)
+            fail_msg("%s: exit %d, not %d: %s", line, r.code, row[i].code, r.err);
+    }
+}
+
 static void sampling(void **state)
 {
     (void)state;
@@ -406,6 +432,7 @@ int main(void)
         cmocka_unit_test(memory_is_shared_or_reserved),
         cmocka_unit_test(threads_device_and_messages),
         cmocka_unit_test(show_config_names_the_source),
+        cmocka_unit_test(a_limit_of_two_names_is_one),
         cmocka_unit_test(sampling),
         cmocka_unit_test(how_a_prompt_is_read),
         cmocka_unit_test(load_mode_and_tensor_check),

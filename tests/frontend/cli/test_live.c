@@ -278,6 +278,9 @@ static void a_job_waits_for_its_memory(void **state)
         usleep(5000);
     }
     assert_int_equal(stat_of("used_bytes"), 0);
+    json_t *why = ask("{\"cmd\":\"stats\"}");
+    assert_non_null(strstr(json_string_value(json_object_get(json_object_get(why, "stats"), "reason")), "needs "));
+    json_decref(why);
     assert_obeyed("{\"cmd\":\"limit\",\"size\":\"1GiB\"}");
     assert_int_equal(end_job(pid), 0);
     assert_true(is_same("want", "got"));

@@ -335,6 +335,11 @@ static void limits_are_divided(void **state)
     }
     run_job(0, "many", "--data-parallel --device cpu,cpu --max-memory-gb 0.001 --resume off", MYTH_EXIT_MEMORY);
     run_job(0, "many", "--data-parallel --device cpu,cpu --max-memory-gb=4 --resume off", 0);
+    setenv("MYTHOS_MAX_MEMORY_GB", "0.001", 1); /* divided among them, whatever it was said by */
+    run_job(0, "many", "--data-parallel --device cpu,cpu --resume off", MYTH_EXIT_MEMORY);
+    setenv("MYTHOS_MAX_MEMORY_GB", "4", 1);
+    run_job(0, "many", "--data-parallel --device cpu,cpu --resume off", 0);
+    unsetenv("MYTHOS_MAX_MEMORY_GB");
     run_job(0, "many", "--data-parallel --device cpu,cpu --dry-run", 0);
     cli_shell(&r, "rm -rf $D/many*");
 }
