@@ -50,9 +50,15 @@ install(FILES ${CMAKE_BINARY_DIR}/mythos.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/
 
 file(GLOB models CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/models/*.gguf ${CMAKE_SOURCE_DIR}/models/*.md)
 install(FILES ${models} DESTINATION ${CMAKE_INSTALL_DATADIR}/mythos/models COMPONENT mythos)
-# Rates of other machines, for `plan --as`: one file a machine, and the memory of devices.
-file(GLOB rates CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/results/*.csv)
-list(FILTER rates EXCLUDE REGEX "/(retrieval|search)_[^/]*$")
+# Rates of other machines, for `plan --as`: one file a machine, and the memory of devices. Other results stay out.
+file(GLOB results CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/results/*.csv)
+set(rates)
+foreach(result IN LISTS results)
+    file(STRINGS ${result} columns LIMIT_COUNT 1)
+    if(columns MATCHES ",memory_mib," OR columns MATCHES "model,.*test,.*(tok_s|tok_per_cpu_s)")
+        list(APPEND rates ${result})
+    endif()
+endforeach()
 install(FILES ${rates} DESTINATION ${CMAKE_INSTALL_DATADIR}/mythos/rates COMPONENT mythos)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/tests/corpus/shop DESTINATION ${CMAKE_INSTALL_DATADIR}/mythos/eval
     COMPONENT mythos)

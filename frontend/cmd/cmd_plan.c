@@ -14,6 +14,7 @@
 #include "engine/run/embed.h"
 
 #include <limits.h>
+#include <string.h>
 
 typedef struct {
     myth_model_flags model;
@@ -43,8 +44,8 @@ static const myth_option options[] = {
     {"n-predict", "-n, --predict", MYTH_OPT_U32, "N", offsetof(plan_opts, n_predict), "128", 0, 1u << 20,
      "most new tokens, which bound the rows of --parallel-threshold"},
     {"as", NULL, MYTH_OPT_TEXT, "NAME", offsetof(plan_opts, as), "(this machine)", 0, 0,
-     "the seconds on another machine, by the name of a file of bench/results or the path of a file of rates; its "
-     "devices need not be here"},
+     "the seconds on another machine, by the name of a file of rates in bench/results or the path of one; its devices "
+     "need not be here"},
     {"link-gb-s", NULL, MYTH_OPT_F32, "GB/S", offsetof(plan_opts, link_gb_s), "(as measured)", 0, 100000,
      "speed of copies from host memory to the device, which the tokens a second of --offload are reckoned from"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(plan_opts, json), NULL, 0, 0,
@@ -437,7 +438,13 @@ static int run(myth_cli *cli, const void *opts)
         myth_expect_print_text(stdout, &e.is, work);
     }
     myth_model_close(&model);
-    if (st == MYTH_EDEVICE && !o->as)
+    const bool is_absent = st == MYTH_EDEVICE && strstr(err.msg, "no such device");
+    if (is_absent && o->as)
+        return myth_cli_failf(cli, st,
+                              "%s, and no memory is known of a machine %.60s (bench/results/machines.csv); give it, as "
+                              "in --mem-limit cuda:0=24GiB",
+                              err.msg, o->as);
+    if (is_absent)
         return myth_cli_failf(cli, st,
                               "%s; to plan a device that is not here, give a machine that has it with --as, or its "
                               "memory, as in --mem-limit cuda:0=24GiB",

@@ -58,8 +58,15 @@ typedef struct {
     size_t n, cap;
 } machine;
 
+/* Adds a name to the list that is not in it. */
 static void list_name(machine *m, const char *name)
 {
+    const size_t n = strlen(name);
+    for (const char *at = m->list; at && *at; at += strspn(at, ", ")) {
+        if (strcspn(at, ",") == n && memcmp(at, name, n) == 0)
+            return;
+        at += strcspn(at, ",");
+    }
     if (m->list && m->n < m->cap)
         m->n += (size_t)snprintf(m->list + m->n, m->cap - m->n, "%s%s", m->n ? ", " : "", name);
 }
@@ -197,9 +204,29 @@ static bool read_row(void *user, const myth_rate_row *row)
 
 enum { FILES_MAX = 32, NAME_MAX_BYTES = 64 };
 
+static bool find_rate(void *user, const myth_rate_row *row)
+{
+    bool *has_rate = user;
+    *has_rate |= *row->model && *row->test && (*row->tok_s || *row->tok_per_cpu_s);
+    return !*has_rate;
+}
+
+/* Whether a file of the folder has rates; others of bench/results have other figures. */
+static bool has_rates(const char *name)
+{
+    char path[PATH_MAX];
+    myth_mem *mem;
+    bool has_rate = false;
+    if (!path_of(path, sizeof(path), name) || myth_mem_open(&mem, MYTH_RATES_MEMORY, NULL) != MYTH_OK)
+        return false;
+    (void)myth_rates_table(mem, path, find_rate, &has_rate, NULL);
+    myth_mem_close(mem);
+    return has_rate;
+}
+
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 
-/* "zen4-2-cores, zen5-2-cores": the files of rates, then the machines without one. */
+/* "zen4-2-cores, zen5-2-cores, h200": the files of rates, then the machines without one. */
 static void list_names(char *dst, size_t cap)
 {
     char dir[PATH_MAX], name[FILES_MAX][NAME_MAX_BYTES];
@@ -209,11 +236,11 @@ static void list_names(char *dst, size_t cap)
     dst[0] = '\0';
     for (struct dirent *e; d && n_name < FILES_MAX && (e = readdir(d)) != NULL;) {
         const size_t n = strlen(e->d_name);
-        if (n < 5 || n - 4 >= NAME_MAX_BYTES || !is_path(e->d_name) || strncmp(e->d_name, "search_", 7) == 0 ||
-            strncmp(e->d_name, "retrieval_", 10) == 0 || strcmp(e->d_name, MACHINES ".csv") == 0)
+        if (n < 5 || n - 4 >= NAME_MAX_BYTES || !is_path(e->d_name))
             continue;
         memcpy(name[n_name], e->d_name, n - 4);
-        name[n_name++][n - 4] = '\0';
+        name[n_name][n - 4] = '\0';
+        n_name += has_rates(name[n_name]);
     }
     if (d)
         closedir(d);
@@ -244,7 +271,7 @@ myth_status myth_rates_named(myth_rates *out, const char *name, const myth_rate_
         if (m.is_there)
             return MYTH_OK; /* a machine whose memory is known and whose rates are not */
         list_names(names, sizeof(names));
-        return myth_fail(err, st, "no rates are called %.60s; there are: %s; or give the path of a file of rates", name,
+        return myth_fail(err, st, "no rates are called %.30s; there are: %s; or give the path of a file of rates", name,
                          names);
     }
     if (st != MYTH_OK && err)

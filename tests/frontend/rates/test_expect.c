@@ -100,6 +100,10 @@ static void results_of_other_machines_have_names(void **state)
     json_decref(e);
     cli_expect(&r, "plan " TINY "--as zen", 66);
     assert_non_null(strstr(r.err, "zen5-2-cores"));
+    const char *h100 = strstr(r.err, "h100,"); /* each once, and only what has rates, or memory */
+    assert_true(h100 && !strstr(h100 + 1, "h100,") && strstr(r.err, "h200") && strstr(r.err, "xeon-avx2"));
+    assert_false(strstr(r.err, "map_names") || strstr(r.err, "inspect_again") || strstr(r.err, "search_"));
+    assert_non_null(strstr(r.err, "or give the path of a file of rates\n"));
     cli_shell(&r, "printf 'a,b\\n1,2\\n' >$D/no.csv; $M plan " TINY "--as $D/no.csv");
     assert_int_equal(r.code, 65);
 }
@@ -120,6 +124,8 @@ static void a_device_that_is_not_here_is_planned(void **state)
     (void)state;
     cli_expect(&r, "plan --device cuda:7 " TINY, 69);
     assert_non_null(strstr(r.err, "--as"));
+    cli_expect(&r, "plan --device cuda:7 --as h100_peer " TINY, 69);
+    assert_non_null(strstr(r.err, "no memory is known of a machine h100_peer"));
     cli_expect(&r, "plan --device cuda:7 --as h100 " TINY, 0);
     assert_non_null(strstr(r.out, "cuda:7"));
     assert_non_null(strstr(r.out, "limit 78.1 GiB: fits"));
