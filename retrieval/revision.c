@@ -203,6 +203,7 @@ void myth_revision_close(myth_revision *r)
 
 const char *myth_revision_prefix(const myth_revision *r) { return r->prefix; }
 bool myth_revision_is_worktree(const myth_revision *r) { return !r->new_tree && !r->index; }
+bool myth_revision_is_patch(const myth_revision *r) { return !r->repo; }
 
 /* ---- the difference ---- */
 

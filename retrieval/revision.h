@@ -97,5 +97,7 @@ myth_status myth_revision_commits(myth_revision *r, const char *under,
                                   myth_error *err);
 /* Whether the new side is the working tree. */
 bool myth_revision_is_worktree(const myth_revision *r);
+/* Whether the caller brings the difference. */
+bool myth_revision_is_patch(const myth_revision *r);
 
 #endif

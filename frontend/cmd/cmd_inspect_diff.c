@@ -302,7 +302,9 @@ const myth_command myth_cmd_inspect_diff = {
         "the model's opinion. The exit code is 1 when the model says that what it saw does not tell, 3 when the "
         "model, as the one that ships, writes no summary.\n"
         "A changed file that cannot be shown (unreadable, too large, zero bytes in code, or not the version of the "
-        "diff) is listed in every output format, and the exit code is 3. A diff with nothing to inspect is exit "
+        "diff) is listed in every output format, and the exit code is 3. The lines of a patch that are its new "
+        "side must be in the file, and a file that it changes more than once, as a patch of several commits does, "
+        "is of no one version: git diff A...B makes a patch that fits. A diff with nothing to inspect is exit "
         "0. " MYTH_INSPECT_FINDS,
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),

@@ -4,6 +4,7 @@
 #include "engine/base/array.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -371,10 +372,12 @@ static bool grow_list(const reader *r, void *list, uint32_t *cap, uint32_t n, si
     return myth_array_more32(r->out->mem, MYTH_MEM_STAGING, "diff", list, n, 1, cap, size);
 }
 
-/* Appends the line that was read last, without its sign and line end, to the file's old or new text. */
+/* Appends the line that was read last, without its sign and line end, to the file's old or new text. An empty line of
+ * context may have lost its sign. */
 static bool put_line_text(reader *r, char **text, size_t *used, size_t *cap)
 {
-    const size_t n = r->n_line - 1 - (r->n_line > 1 && r->line[r->n_line - 1] == '\r'), need = *used + n + 1;
+    const size_t n_sign = r->n_line > 0 && r->line[0] != '\r',
+                 n = r->n_line - n_sign - (r->n_line > n_sign && r->line[r->n_line - 1] == '\r'), need = *used + n + 1;
     if (need > *cap) {
         char *to = myth_realloc(r->out->mem, MYTH_MEM_STAGING, "diff", *text, need * 2);
         if (!to)
@@ -382,17 +385,19 @@ static bool put_line_text(reader *r, char **text, size_t *used, size_t *cap)
         *text = to;
         *cap = need * 2;
     }
-    memcpy(*text + *used, r->line + 1, n);
+    memcpy(*text + *used, r->line + n_sign, n);
     (*text)[need - 1] = '\n';
     *used = need;
     return true;
 }
 
+static bool put_shown(reader *r) { return put_line_text(r, &r->file->new_text, &r->file->n_new_text, &r->cap_new); }
+
 static bool put_added(reader *r, uint32_t line)
 {
     myth_diff_file *f = r->file;
     f->lines_added++;
-    if (!put_line_text(r, &f->new_text, &f->n_new_text, &r->cap_new))
+    if (!put_shown(r))
         return false;
     if (f->n_added && f->added[f->n_added - 1].last + 1 == line) {
         f->added[f->n_added - 1].last = line;
@@ -456,6 +461,7 @@ static myth_status read_hunk(reader *r, myth_error *err)
             new_n--;
             new_at++;
             change = 0;
+            ok = put_shown(r);
             break;
         case '-':
             if (old_n == 0)
@@ -510,6 +516,31 @@ fail:
     return st;
 }
 
+static int by_path(const void *a, const void *b)
+{
+    const myth_diff_file *const *x = a, *const *y = b;
+    return strcmp((*x)->path, (*y)->path);
+}
+
+/* Marks the files that the text names more than once. A file that is deleted and made anew, as where a link becomes a
+ * file, is named twice by one difference. */
+static myth_status mark_twice(myth_diff *d, myth_error *err)
+{
+    uint32_t n = 0;
+    myth_diff_file **list = myth_alloc_n(d->mem, MYTH_MEM_STAGING, "diff", d->n_file + 1u, sizeof(*list));
+    if (!list)
+        return no_memory(err);
+    for (uint32_t i = 0; i < d->n_file; i++)
+        if (!d->file[i].skipped)
+            list[n++] = &d->file[i];
+    qsort(list, n, sizeof(*list), by_path);
+    for (uint32_t i = 1; i < n; i++)
+        if (strcmp(list[i - 1]->path, list[i]->path) == 0)
+            list[i - 1]->is_twice = list[i]->is_twice = true;
+    myth_free(d->mem, list);
+    return MYTH_OK;
+}
+
 myth_status myth_diff_parse(myth_diff *out, myth_mem *mem, const char *text, size_t n, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -527,6 +558,7 @@ myth_status myth_diff_parse(myth_diff *out, myth_mem *mem, const char *text, siz
         MYTH_TRY(read_line(r, err));
     }
     MYTH_TRY(close_file(r, err));
+    MYTH_TRY(mark_twice(out, err));
     if (out->n_file == 0 && memchr(text, '\033', n))
         st = myth_fail(err, MYTH_EFORMAT,
                        "diff: these %zu bytes have the colours of a terminal; git diff --no-color leaves them out", n);
@@ -590,6 +622,44 @@ bool myth_diff_shows(const myth_diff_file *f, uint32_t first, uint32_t last)
         if (f->hunk[i].first <= last && f->hunk[i].last >= first)
             return true;
     return false;
+}
+
+/* ---- the files that a diff leads to ---- */
+
+static bool is_blank(unsigned char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+/* Whether two lines are equal, or differ in their blanks alone. */
+static bool is_same_line(const unsigned char *a, size_t n_a, const unsigned char *b, size_t n_b)
+{
+    const unsigned char *end_a = a + n_a, *end_b = b + n_b;
+    if (n_a == n_b && memcmp(a, b, n_a) == 0)
+        return true;
+    for (;; a++, b++) {
+        while (a < end_a && is_blank(*a))
+            a++;
+        while (b < end_b && is_blank(*b))
+            b++;
+        if (a == end_a || b == end_b)
+            return a == end_a && b == end_b;
+        if (*a != *b)
+            return false;
+    }
+}
+
+uint32_t myth_diff_differs(const myth_diff_file *f, const myth_source *src)
+{
+    const char *at = f->new_text;
+    for (uint32_t i = 0; i < f->n_hunk; i++)
+        for (uint32_t line = f->hunk[i].first; line <= f->hunk[i].last; line++) {
+            const char *end = memchr(at, '\n', (size_t)(f->new_text + f->n_new_text - at));
+            if (line > src->n_line)
+                return line;
+            const myth_line *l = &src->line[line - 1];
+            if (!is_same_line((const unsigned char *)at, (size_t)(end - at), src->bytes + l->off, l->len))
+                return line;
+            at = end + 1;
+        }
+    return 0;
 }
 
 /* ---- a diff of a folder ---- */

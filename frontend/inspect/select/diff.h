@@ -12,7 +12,10 @@
  * Binary    "Binary files differ" sets is_binary and gives no lines; the file's own bytes decide whether it is text
  * Lines     of the new side, from 1. `added`: ranges of changed or new lines, in order, not touching. `removed`: how
  *           many lines were removed before line `before` (one past the last line at the end). When they were replaced,
- *           `before` is the first changed line. The text of both is kept
+ *           `before` is the first changed line. The text of both is kept, and that of the context
+ * Several   patches in a row, as of several commits, are read as one. Their line numbers are those of the texts in
+ *           between: a file that is changed more than once has is_twice, and myth_diff_differs compares the others with
+ *           the text that is there
  * Moved     myth_diff_mark_moved takes lines out of `added` that another place of the diff lost
  * Prefix    a/ and b/ (or i/ w/ c/ o/ 1/ 2/ of diff.mnemonicPrefix) are removed when both sides have one
  * Owner     the diff owns its strings and lists until myth_diff_free; nothing points into the text
@@ -55,11 +58,12 @@ typedef struct {
     myth_diff_kind kind;
     bool is_binary, is_mode_changed;
     bool is_link, is_module; /* mode 120000, 160000                   */
+    bool is_twice;           /* another entry of the diff changes it, too */
     const char *skipped;     /* why the file cannot be shown; NULL = it can be */
     myth_diff_lines *added;
     myth_diff_removed *removed;
     myth_diff_hunk *hunk;
-    char *old_text, *new_text; /* all removed lines, all added lines, one after the other, each with "\n" as its end */
+    char *old_text, *new_text; /* all removed lines; the lines of all hunks; one after the other, "\n" as their end */
     size_t n_old_text, n_new_text;
     uint32_t n_added, n_removed, n_hunk; /* lengths of the lists                   */
     uint32_t lines_added, lines_removed; /* the same as git's --numstat            */
@@ -91,6 +95,9 @@ myth_status myth_diff_mark_moved(myth_diff *d, uint32_t *n_line, myth_error *err
 bool myth_diff_touches(const myth_diff_file *f, uint32_t first, uint32_t last);
 /* Whether a hunk shows one of lines first..last. */
 bool myth_diff_shows(const myth_diff_file *f, uint32_t first, uint32_t last);
+/* The first line that the diff shows on the new side and that is another in src, the file that is there; 0 = none.
+ * Blanks do not count: diff -w, mails and editors change them, and a line stays where it is. */
+uint32_t myth_diff_differs(const myth_diff_file *f, const myth_source *src);
 /* Why a path cannot be below a root; NULL when it can. */
 const char *myth_diff_path_refused(const char *path);
 

@@ -100,9 +100,14 @@ static size_t lines_len(const char *text, size_t len, uint32_t n_line)
 static void mark_file(myth_diff_file *f, uint32_t file, block *list, size_t n)
 {
     size_t at = 0;
-    uint32_t n_kept = 0;
+    uint32_t n_kept = 0, h = 0, n_before = 0, n_read = 0; /* lines before hunk h, lines before at */
     for (uint32_t i = 0; i < f->n_added; i++) {
         const uint32_t n_line = f->added[i].last - f->added[i].first + 1;
+        for (; f->hunk[h].last < f->added[i].first; h++)
+            n_before += f->hunk[h].last + 1 - f->hunk[h].first;
+        const uint32_t n_skip = n_before + f->added[i].first - f->hunk[h].first - n_read;
+        at += lines_len(f->new_text + at, f->n_new_text - at, n_skip);
+        n_read += n_skip + n_line;
         block b = {.text = f->new_text + at, .file = file, .before = f->added[i].first};
         b.len = lines_len(b.text, f->n_new_text - at, n_line);
         at += b.len;

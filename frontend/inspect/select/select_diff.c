@@ -403,6 +403,30 @@ static bool is_generated(const selection *x, const char *path, const void *bytes
     return generated || minified;
 }
 
+/* Says why the lines of a diff are not those of the file. A patch that somebody brings may be of any version, or of
+ * several one after the other; what is compared here comes from the files. */
+static bool is_of_another(const selection *x, const myth_diff_file *f, const myth_source *src, char says[96])
+{
+    const bool is_patch = myth_revision_is_patch(x->s->side);
+    const uint32_t line = is_patch                                                  ? myth_diff_differs(f, src)
+                        : f->n_added && f->added[f->n_added - 1].last > src->n_line ? src->n_line + 1
+                                                                                    : 0;
+    if (is_patch && f->is_twice)
+        snprintf(says, 96, "the patch changes it more than once, as several commits do; git diff A...B does so once");
+    else if (line)
+        snprintf(says, 96, "line %u differs: the diff is of another version; check that out, or give A..B", line);
+    return line || (is_patch && f->is_twice);
+}
+
+/* Whether an earlier entry of the diff has the path. */
+static bool is_said(const selection *x, const myth_changed_file *c)
+{
+    bool is = false;
+    for (const myth_changed_file *b = x->out->file; b < c && c->file->is_twice && !is; b++)
+        is = b->is_missed && strcmp(b->path, c->path) == 0;
+    return is;
+}
+
 static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err)
 {
     const myth_diff_file *f = c->file;
@@ -423,14 +447,14 @@ static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err
         return skip_file(x, c, "it is binary, its bytes hold a zero", is_code(src), err);
     if (f->is_binary)
         return skip_file(x, c, "the diff calls it binary and has none of its lines", true, err);
-    if (src->n_line == 0)
-        return skip_file(x, c, "it is empty", false, err);
-    char says[96];
+    char says[sizeof(c->reason)];
     if (is_generated(x, src->path, src->bytes, src->len, says))
         return skip_file(x, c, says, false, err);
+    if (is_of_another(x, f, src, says))
+        return skip_file(x, c, says, !is_said(x, c), err);
+    if (src->n_line == 0)
+        return skip_file(x, c, "it is empty", false, err);
     s.n_line = src->n_line;
-    if (f->n_added && f->added[f->n_added - 1].last > src->n_line)
-        return skip_file(x, c, "it has fewer lines than the diff says: the diff is of another version", true, err);
     MYTH_TRY(myth_chunk_file(&chunks, x->s->chunker, myth_detect_language(src->path, src->bytes, src->len), src->path,
                              src->bytes, src->len, err));
     MYTH_TRY(find_spans(&s, f, err));

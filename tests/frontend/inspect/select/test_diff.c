@@ -580,6 +580,79 @@ static void moved_code_is_not_new(void **state)
     }
 }
 
+/* Lines of context stand between those that were added: what moved is found in each hunk all the same. */
+static void moved_code_between_other_lines(void **state)
+{
+    static const char text[] =
+        "--- a/x.c\n+++ b/x.c\n@@ -1,4 +1,2 @@\n w\n-the first block that moves away\n-the second block that moves "
+        "away\n x\n"
+        "--- a/y.c\n+++ b/y.c\n@@ -1,2 +1,4 @@\n a\n+a line that is new, it is new\n b\n+another line that is new\n"
+        "@@ -8 +10,0 @@\n-c\n@@ -9,2 +11,4 @@\n d\n+the first block that moves away\n+the second block that moves "
+        "away\n\n@@ -20,0 +24,1 @@\n+one more line that is new\n";
+    myth_diff d;
+    uint32_t n_moved;
+    (void)state;
+    expect(&d, text);
+    assert_int_equal(myth_diff_mark_moved(&d, &n_moved, NULL), MYTH_OK);
+    const myth_diff_file *f = &d.file[1];
+    assert_int_equal(n_moved, 2);
+    assert_int_equal(f->n_added, 3);
+    assert_true(f->added[0].first == 2 && f->added[1].first == 4 && f->added[2].first == 24);
+    myth_diff_free(&d);
+}
+
+/* ---- the files that are there ---- */
+
+static void expect_line(const char *diff, const char *file, uint32_t line)
+{
+    myth_diff d;
+    myth_source src;
+    expect(&d, diff);
+    assert_int_equal(myth_source_open(&src, mem, "x.c", (const unsigned char *)file, strlen(file), NULL), MYTH_OK);
+    const uint32_t got = myth_diff_differs(&d.file[0], &src);
+    if (got != line)
+        fail_msg("line %u, expected %u:\n%s\n%s", got, line, diff, file);
+    myth_source_close(&src);
+    myth_diff_free(&d);
+}
+
+static void compared_with_the_file(void **state)
+{
+    static const char two[] = "--- a/x.c\n+++ b/x.c\n@@ -1,3 +1,3 @@\n a\n-b\n+B b\n\n@@ -8 +8,2 @@\n h\n+i\n";
+    (void)state;
+    expect_line(two, "a\nB b\n\nd\ne\nf\ng\nh\ni\nj\n", 0);
+    expect_line(two, "a\nB b\n\nd\ne\nf\ng\nh\ni", 0);
+    expect_line(two, "a\r\n\tBb\r\n\r\n4\r\n5\r\n6\r\n7\r\n  h\r\ni \r\n", 0); /* blanks do not count */
+    expect_line(two, "a\nB c\n\nd\ne\nf\ng\nh\ni\n", 2);
+    expect_line(two, "a\nB b\nx\nd\ne\nf\ng\nh\ni\n", 3); /* a line of context */
+    expect_line(two, "a\nB b\n\nd\ne\nf\nh\ni\n", 8);
+    expect_line(two, "a\nB b\n\nd\ne\nf\ng\nh\n", 9); /* it ends before */
+    expect_line(two, "a\nB bb\n\nd\ne\nf\ng\nh\ni\n", 2);
+    expect_line(two, "", 1);
+    /* what was only removed is known by the lines around it */
+    expect_line("--- a/x.c\n+++ b/x.c\n@@ -1,3 +1,2 @@\n a\n-b\n c\n", "a\nc\n", 0);
+    expect_line("--- a/x.c\n+++ b/x.c\n@@ -1,3 +1,2 @@\n a\n-b\n c\n", "a\nb\nc\n", 2);
+    expect_line("--- a/x.c\n+++ b/x.c\n@@ -2 +1,0 @@\n-b\n", "", 0);
+}
+
+/* Patches of commits, one after the other: the files that two of them change are marked, and no others. A file that is
+ * deleted and made anew, as where a link becomes a file, is one change. */
+static void several_patches(void **state)
+{
+    myth_diff d;
+    (void)state;
+    expect(&d, "From 1 Mon Sep 17 00:00:00 2001\n--- a/x.c\n+++ b/x.c\n@@ -1 +1 @@\n-a\n+b\n"
+               "--- a/y.c\n+++ b/y.c\n@@ -1 +1 @@\n-a\n+b\n-- \n2.39\n\n"
+               "From 2 Mon Sep 17 00:00:00 2001\n--- a/x.c\n+++ b/x.c\n@@ -5 +5 @@\n-a\n+b\n"
+               "--- a/xx.c\n+++ b/xx.c\n@@ -1 +1 @@\n-a\n+b\n"
+               "diff --git a/l b/l\ndeleted file mode 120000\nindex 1..0\n--- a/l\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"
+               "diff --git a/l b/l\nnew file mode 100644\nindex 0..1\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+x\n");
+    assert_int_equal(d.n_file, 6);
+    for (uint32_t i = 0; i < d.n_file; i++)
+        assert_int_equal(d.file[i].is_twice, i == 0 || i == 2);
+    myth_diff_free(&d);
+}
+
 /* ---- cut and mutated ---- */
 
 static void check_form(const myth_diff *d)
@@ -616,6 +689,8 @@ static void hostile_text(void **state)
     assert_true(n > 400);
     char *own = malloc(n + 64);
     assert_non_null(own);
+    myth_source src;
+    assert_int_equal(myth_source_open(&src, mem, "a", (unsigned char *)text, n, NULL), MYTH_OK);
     for (uint32_t i = 0; i < n_run; i++) {
         size_t m = n;
         memcpy(own, text, n);
@@ -632,6 +707,8 @@ static void hostile_text(void **state)
         memcpy(exact, own, m);
         if (myth_diff_parse(&d, mem, exact, m, NULL) == MYTH_OK) {
             check_form(&d);
+            for (uint32_t k = 0; k < d.n_file; k++)
+                myth_diff_differs(&d.file[k], &src);
             n_taken++;
         }
         myth_diff_free(&d);
@@ -639,6 +716,7 @@ static void hostile_text(void **state)
     }
     printf("%u of %u mutated diffs taken\n", n_taken, n_run);
     assert_true(n_taken > 0 && n_taken < n_run);
+    myth_source_close(&src);
     free(own);
     free(text);
 }
@@ -671,6 +749,9 @@ int main(void)
         cmocka_unit_test(refused),
         cmocka_unit_test(paths_that_leave),
         cmocka_unit_test(moved_code_is_not_new),
+        cmocka_unit_test(moved_code_between_other_lines),
+        cmocka_unit_test(compared_with_the_file),
+        cmocka_unit_test(several_patches),
         cmocka_unit_test(as_git_counts),
         cmocka_unit_test(hostile_text),
         cmocka_unit_test(memory_that_runs_out),

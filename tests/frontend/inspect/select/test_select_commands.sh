@@ -322,6 +322,24 @@ grep -q 'src/link.c: it is a symbolic link' "$dir/err" && grep -q 'it leaves\|le
 printf -- '--- a/src/app.py\n+++ b/src/app.py\n@@ -90,0 +91 @@\n+x\n' >"$dir/other.diff"
 expect 3 inspect-diff --diff "$dir/other.diff"
 grep -q 'another version' "$dir/err" || fail "another version: $(cat "$dir/err")"
+# so is one of several commits, whose lines are those of the texts in between, and one that was not applied
+git checkout -q -b two
+sed -i 's/return store.load(request.key)/return eval(request.key)/' src/app.py
+git commit -qam 'the fault'
+git diff main two >"$dir/first.diff"
+sed -i '1i # one\n# two\n# three' src/app.py
+git commit -qam 'lines above it'
+git diff main two >"$dir/whole.diff"
+git format-patch -q --stdout main >"$dir/pull.patch"
+expect 0 inspect-diff --diff "$dir/whole.diff" --fail-level never
+grep -q '1 of 1 file shown' "$dir/err" || fail "the whole change: $(cat "$dir/err")"
+expect 3 inspect-diff --diff "$dir/pull.patch"
+grep -q 'src/app.py: the patch changes it more than once' "$dir/err" || fail "several commits: $(cat "$dir/err")"
+expect 3 inspect-diff --diff "$dir/first.diff"
+grep -q 'differs: the diff is of another version' "$dir/err" || fail "an earlier commit: $(cat "$dir/err")"
+git checkout -q main
+expect 3 inspect-diff --diff "$dir/first.diff"
+grep -q 'differs: the diff is of another version' "$dir/err" || fail "not applied: $(cat "$dir/err")"
 # the repository's own settings run nothing
 git config core.fsmonitor "touch $dir/ran"
 git config diff.external "touch $dir/ran"
