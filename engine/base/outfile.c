@@ -347,3 +347,17 @@ myth_status myth_out_print_close(myth_out *o, FILE *f, myth_status st, myth_erro
     myth_out_abandon(o);
     return st;
 }
+
+/* ---- folders ---- */
+
+int myth_out_folders(char failed[PATH_MAX], const char *path)
+{
+    snprintf(failed, PATH_MAX, "%s", path);
+    for (char *p = failed; *p && (p = strchr(p + 1, '/')) != NULL; *p = '/') {
+        *p = '\0';
+        const int e = mkdir(failed, 0700) != 0 ? errno : 0; /* access would overwrite it */
+        if (e && e != EEXIST && access(failed, F_OK) != 0)
+            return e;
+    }
+    return 0;
+}

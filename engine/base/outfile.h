@@ -16,6 +16,7 @@
 #define MYTH_OUTFILE_H
 
 #include "status.h"
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,6 +61,9 @@ myth_status myth_out_print_close(myth_out *o, FILE *f, myth_status st, myth_erro
 /* Removes the unfinished files of all threads. For a signal handler (it calls async-signal-safe functions alone), which
  * ends the process next: no output can be begun or finished afterwards. */
 void myth_out_remove_begun(void);
+/* Makes the missing folders above path, for their owner alone (0700). Returns 0, or the errno of the first that could
+ * not be made, with its path in failed. A path has fewer than PATH_MAX bytes. */
+int myth_out_folders(char failed[PATH_MAX], const char *path);
 
 #ifdef __cplusplus
 }

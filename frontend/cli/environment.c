@@ -124,14 +124,18 @@ const char *myth_env_hub_dir(void)
     return NULL;
 }
 
+int myth_env_path(char *dst, size_t cap, const char *variable, const char *in_home, const char *tail)
+{
+    const char *base = myth_env_get(variable), *home = myth_env_get("HOME");
+    const bool is_home = !base || base[0] != '/';
+    base = is_home ? home : base;
+    if (!base || base[0] != '/')
+        return 0;
+    return snprintf(dst, cap, "%s%s%s", base[1] ? base : "", is_home ? in_home : "", tail); /* "/" is its own slash */
+}
+
 const char *myth_env_cache_dir(void)
 {
     static char dir[2 * PATH_MAX]; /* the index refuses a path that is too long, and says so */
-    const char *cache = myth_env_get("XDG_CACHE_HOME"), *home = myth_env_get("HOME");
-    if (cache && cache[0] == '/')
-        return cache;
-    if (!home || home[0] != '/')
-        return NULL;
-    snprintf(dir, sizeof(dir), "%s/.cache", home);
-    return dir;
+    return myth_env_path(dir, sizeof(dir), "XDG_CACHE_HOME", "/.cache", "") ? dir : NULL;
 }

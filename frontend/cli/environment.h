@@ -31,6 +31,10 @@ const char *myth_env_get(const char *name);
  * OMP_NUM_THREADS, settings from MYTHOS_TRACE, MYTHOS_VK_* and MYTH_TUNE_*. MYTH_EARG: a MYTH_TUNE_* variable is no
  * number of its range. */
 myth_status myth_env_device(const char **cpu_level, int *n_threads, myth_device_settings *settings, myth_error *err);
+/* Writes the path of something of the user's: `tail` ("/mythos/config") in the folder that the variable names, else in
+ * `in_home` ("/.config") of the home directory. Relative paths do not count. Returns the length, as snprintf does; 0:
+ * there is no such folder. */
+int myth_env_path(char *dst, size_t cap, const char *variable, const char *in_home, const char *tail);
 /* The folder of the Hugging Face cache, for myth_weights_opts: HF_HUB_CACHE, else HF_HOME/hub, else
  * XDG_CACHE_HOME/huggingface/hub, else ~/.cache/huggingface/hub. NULL when no variable names one. */
 const char *myth_env_hub_dir(void);

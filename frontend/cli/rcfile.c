@@ -16,16 +16,10 @@ static char joined[2 * MYTH_RCFILE_BYTES]; /* lists that are one value, a zero b
 /* Writes the path of the configuration file; false: none is to be read. *is_wanted: it must exist. */
 static bool find_file(char path[PATH_MAX], const char *given, bool *is_wanted)
 {
-    const char *config = myth_env_get("XDG_CONFIG_HOME"), *home = myth_env_get("HOME");
-    int n = 0;
     given = given ? given : myth_env_get("MYTHOS_CONFIG");
     *is_wanted = given != NULL;
-    if (given)
-        n = snprintf(path, PATH_MAX, "%s", given);
-    else if (config && config[0] == '/')
-        n = snprintf(path, PATH_MAX, "%s/mythos/config", config);
-    else if (home && home[0] == '/')
-        n = snprintf(path, PATH_MAX, "%s/.config/mythos/config", home);
+    const int n = given ? snprintf(path, PATH_MAX, "%s", given)
+                        : myth_env_path(path, PATH_MAX, "XDG_CONFIG_HOME", "/.config", "/mythos/config");
     return n > 0 && n < PATH_MAX;
 }
 

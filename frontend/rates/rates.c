@@ -249,12 +249,7 @@ void myth_rates_read(myth_rates *out, const char *path, const myth_rate_key *key
 
 myth_status myth_rates_place(char *dst, size_t cap, myth_error *err)
 {
-    const char *state = myth_env_get("XDG_STATE_HOME"), *home = myth_env_get("HOME");
-    int n = 0;
-    if (state && state[0] == '/')
-        n = snprintf(dst, cap, "%s/mythos/rates.csv", state);
-    else if (home && home[0] == '/')
-        n = snprintf(dst, cap, "%s/.local/state/mythos/rates.csv", home);
+    const int n = myth_env_path(dst, cap, "XDG_STATE_HOME", "/.local/state", "/mythos/rates.csv");
     if (n <= 0 || (size_t)n + 16 > cap)
         return myth_fail(err, MYTH_ENOTFOUND,
                          "no place to keep rates: neither XDG_STATE_HOME nor HOME is an absolute path");
@@ -264,13 +259,8 @@ myth_status myth_rates_place(char *dst, size_t cap, myth_error *err)
 static myth_status make_folders(const char *path, myth_error *err)
 {
     char dir[PATH_MAX];
-    snprintf(dir, sizeof(dir), "%s", path);
-    for (char *p = dir + 1; (p = strchr(p, '/')) != NULL; *p++ = '/') {
-        *p = '\0';
-        if (mkdir(dir, 0700) != 0 && errno != EEXIST && access(dir, F_OK) != 0)
-            return myth_fail(err, MYTH_ECREATE, "%.150s: %s", dir, strerror(errno));
-    }
-    return MYTH_OK;
+    const int e = myth_out_folders(dir, path);
+    return e ? myth_fail(err, MYTH_ECREATE, "%.150s: %s", dir, strerror(e)) : MYTH_OK;
 }
 
 /* Returns a descriptor that holds the lock until it is closed. */

@@ -6,6 +6,7 @@
  * Damage   whoever opens a damaged database to write removes it and creates an empty one; a reader reports it */
 #include "index_impl.h"
 
+#include "engine/base/outfile.h"
 #include "engine/base/text.h"
 
 #include <errno.h>
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,18 +38,17 @@ static myth_status default_path(char path[PATH_MAX], const char *cache_dir, cons
                                 PATH_MAX - 16);
 }
 
-/* Creates the folders above a path, readable by their owner alone. */
+static myth_status no_place(const char *path, int e, myth_error *err)
+{
+    return myth_fail_option(err, e == ENOSPC ? MYTH_EIO : MYTH_ECREATE, "cache_dir",
+                            "%.150s: %s; cache_dir names another place for indexes", path, strerror(e));
+}
+
 static myth_status make_folders(const char *path, myth_error *err)
 {
     char dir[PATH_MAX];
-    snprintf(dir, sizeof(dir), "%s", path);
-    for (char *p = dir + 1; (p = strchr(p, '/')) != NULL; *p++ = '/') {
-        *p = '\0';
-        if (mkdir(dir, 0700) != 0 && errno != EEXIST && access(dir, F_OK) != 0)
-            return myth_fail_option(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE, "cache_dir",
-                                    "%.150s: %s; cache_dir names another place for indexes", dir, strerror(errno));
-    }
-    return MYTH_OK;
+    const int e = myth_out_folders(dir, path);
+    return e ? no_place(dir, e, err) : MYTH_OK;
 }
 
 /* ---- lock ---- */
@@ -70,8 +69,7 @@ myth_status myth_index_lock(int *lock_fd, const char *of, const char *what, uint
     snprintf(path, sizeof(path), "%s.lock", of);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
     if (fd < 0)
-        return myth_fail_option(err, errno == ENOSPC ? MYTH_EIO : MYTH_ECREATE, "cache_dir",
-                                "%.150s: %s; cache_dir names another place for indexes", path, strerror(errno));
+        return no_place(path, errno, err);
     for (uint32_t waited = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; waited += LOCK_STEP_MS) {
         int e = errno;
         if (e == EWOULDBLOCK && waited < wait_ms) {

@@ -2,6 +2,8 @@
  * nothing, and a row that does not check is as good as none. */
 #include "kept.h"
 
+#include "engine/base/outfile.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -120,14 +122,11 @@ bool myth_kept_is_there(const char *folder)
 static bool make_place(myth_kept *k, const char *folder, const char *name)
 {
     struct stat sb;
+    char dir[PATH_MAX];
     if (!path_of(k->path, sizeof(k->path), folder, name))
         return false;
-    for (char *p = k->path + 1; (p = strchr(p, '/')); p++) {
-        *p = '\0';
-        if (mkdir(k->path, 0700) != 0 && errno != EEXIST && !strchr(p + 1, '/'))
-            return false;
-        *p = '/';
-    }
+    if (myth_out_folders(dir, k->path) != 0)
+        return false;
     const int fd = open(k->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     const bool is_ours = fd >= 0 && fstat(fd, &sb) == 0 && S_ISREG(sb.st_mode) && sb.st_uid == geteuid();
     if (fd >= 0)

@@ -3,6 +3,7 @@
 #include "runlog_file.h"
 
 #include "engine/base/mtime.h"
+#include "engine/base/outfile.h"
 #include "frontend/cli/environment.h"
 #include "frontend/inspect/secrets/sha256.h"
 
@@ -124,15 +125,9 @@ static myth_status get_number(myth_runlog_file *f, int64_t *out, const char *sql
 
 myth_status myth_runlog_file_place(char *dst, size_t cap, const char *given, myth_error *err)
 {
-    const char *state = myth_env_get("XDG_STATE_HOME"), *home = myth_env_get("HOME");
-    int n;
-    if (given)
-        n = snprintf(dst, cap, "%s", given);
-    else if (state && state[0] == '/')
-        n = snprintf(dst, cap, "%s/mythos/runs.db", state);
-    else if (home && home[0] == '/')
-        n = snprintf(dst, cap, "%s/.local/state/mythos/runs.db", home);
-    else
+    const int n = given ? snprintf(dst, cap, "%s", given)
+                        : myth_env_path(dst, cap, "XDG_STATE_HOME", "/.local/state", "/mythos/runs.db");
+    if (n == 0 && !given)
         return myth_fail(
             err, MYTH_ENOTFOUND,
             "no place for the run log: neither XDG_STATE_HOME nor HOME is an absolute path; --log FILE names one");
@@ -141,18 +136,14 @@ myth_status myth_runlog_file_place(char *dst, size_t cap, const char *given, myt
     return MYTH_OK;
 }
 
-/* Makes the missing folders above a path, for their owner alone (0700): a record shows what was inspected. */
+/* Makes the missing folders above a path, for their owner alone: a record shows what was inspected. */
 static myth_status make_folders(const char *path, myth_error *err)
 {
     char dir[PATH_MAX];
-    snprintf(dir, sizeof(dir), "%s", path);
-    for (char *p = dir + 1; (p = strchr(p, '/')) != NULL; *p++ = '/') {
-        *p = '\0';
-        if (mkdir(dir, 0700) != 0 && errno != EEXIST && access(dir, F_OK) != 0)
-            return myth_fail(err, MYTH_ECREATE, "%.150s: %s; --log FILE or XDG_STATE_HOME names another place", dir,
-                             strerror(errno));
-    }
-    return MYTH_OK;
+    const int e = myth_out_folders(dir, path);
+    return e ? myth_fail(err, MYTH_ECREATE, "%.150s: %s; --log FILE or XDG_STATE_HOME names another place", dir,
+                         strerror(e))
+             : MYTH_OK;
 }
 
 static myth_status make_schema(myth_runlog_file *f, myth_error *err)

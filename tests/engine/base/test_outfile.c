@@ -6,6 +6,7 @@
 #include "tests/support/check.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -264,6 +265,45 @@ static void devices_are_written_in_place(void **state)
     assert_int_not_equal(access("/dev/null.tmp", F_OK), 0);
 }
 
+static int fails_below(const char *name, const char *at)
+{
+    char failed[PATH_MAX];
+    const int e = myth_out_folders(failed, in_dir(name));
+    if (e && strcmp(failed, in_dir(at)) != 0)
+        return -1;
+    return e;
+}
+
+static void missing_folders_are_made(void **state)
+{
+    char failed[PATH_MAX];
+    struct stat info;
+    int status = -1;
+    (void)state;
+    assert_int_equal(myth_out_folders(failed, in_dir("a/b/file")), 0);
+    assert_int_equal(myth_out_folders(failed, in_dir("a/b/file")), 0); /* they are there */
+    assert_int_equal(stat(in_dir("a/b"), &info), 0);
+    assert_true(S_ISDIR(info.st_mode) && (info.st_mode & 0777) == 0700);
+    assert_int_equal(access(in_dir("a/b/file"), F_OK), -1);
+    assert_int_equal(myth_out_folders(failed, "file"), 0);
+    assert_int_equal(myth_out_folders(failed, "/file"), 0);
+    assert_int_equal(myth_out_folders(failed, ""), 0);
+    close(creat(in_dir("a/is_file"), 0600));
+    assert_int_equal(fails_below("a/is_file/b/file", "a/is_file/b"), ENOTDIR);
+    /* the reason is that of mkdir, not that the folder is not there */
+    assert_int_equal(chmod(dir, 0555), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+            _exit(1);
+        _exit(fails_below("none/b/file", "none") == EACCES ? 0 : 2);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(chmod(dir, 0700), 0);
+    assert_true(unlink(in_dir("a/is_file")) == 0 && rmdir(in_dir("a/b")) == 0 && rmdir(in_dir("a")) == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +316,7 @@ int main(void)
         cmocka_unit_test(a_signal_handler_removes_what_was_begun),
         cmocka_unit_test(a_pipe_without_a_reader_is_refused),
         cmocka_unit_test(devices_are_written_in_place),
+        cmocka_unit_test(missing_folders_are_made),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -470,6 +470,9 @@ static void test_place(void **state)
     setenv("XDG_STATE_HOME", "relative", 1); /* such a value is to be ignored */
     assert_int_equal(myth_runlog_file_place(path, sizeof(path), NULL, &err), MYTH_OK);
     assert_string_equal(path, "/home/x/.local/state/mythos/runs.db");
+    setenv("HOME", "/", 1); /* of a user whom nobody made */
+    assert_int_equal(myth_runlog_file_place(path, sizeof(path), NULL, &err), MYTH_OK);
+    assert_string_equal(path, "/.local/state/mythos/runs.db");
     unsetenv("XDG_STATE_HOME");
     unsetenv("HOME");
     assert_int_equal(myth_runlog_file_place(path, sizeof(path), NULL, &err), MYTH_ENOTFOUND);
