@@ -2,6 +2,7 @@
 #include "revision.h"
 #include "retrieval/git/git.h"
 #include "retrieval/git/git_files.h"
+#include "retrieval/git/parting.h"
 #include "retrieval/git/similar.h"
 #include "retrieval/scan/scan.h"
 
@@ -79,18 +80,26 @@ static myth_status tree_of(git_tree **out, git_object *from, const char *spec, m
 }
 
 /* "A...B": the old side is the last common ancestor. */
-static myth_status parting_tree(git_tree **out, git_repository *repo, const git_revspec *s, const char *spec,
-                                myth_error *err)
+static myth_status parting_tree(git_tree **out, myth_mem *mem, git_repository *repo, const git_revspec *s,
+                                const char *spec, myth_error *err)
 {
     git_object *a = NULL, *b = NULL, *base = NULL;
     git_oid oid;
+    bool is_cut = false;
     myth_status st = MYTH_OK;
-    if (git_object_peel(&a, s->from, GIT_OBJECT_COMMIT) != 0 || git_object_peel(&b, s->to, GIT_OBJECT_COMMIT) != 0 ||
-        git_merge_base(&oid, repo, git_object_id(a), git_object_id(b)) != 0 ||
-        git_object_lookup(&base, repo, &oid, GIT_OBJECT_COMMIT) != 0)
-        st = myth_fail(err, MYTH_EARG, "%.160s: the two have no commit in common", spec);
-    else
+    if (git_object_peel(&a, s->from, GIT_OBJECT_COMMIT) != 0 || git_object_peel(&b, s->to, GIT_OBJECT_COMMIT) != 0)
+        MYTH_TRY(myth_fail(err, MYTH_EARG, "%.160s: A...B takes two commits", spec));
+    st = myth_parting(&oid, &is_cut, mem, repo, git_object_id(a), git_object_id(b), err);
+    if (st == MYTH_ENOTFOUND)
+        st = myth_fail(err, MYTH_EARG, "%.120s: the two have no commit in common%s", spec,
+                       is_cut ? " in this shallow clone; git fetch --unshallow brings the rest (a flow of GitHub: "
+                                "fetch-depth: 0, of GitLab: GIT_DEPTH: 0)"
+                              : "");
+    if (st == MYTH_OK && git_object_lookup(&base, repo, &oid, GIT_OBJECT_COMMIT) != 0)
+        st = git_failed(spec, err);
+    if (st == MYTH_OK)
         st = tree_of(out, base, spec, err);
+fail:
     git_object_free(base);
     git_object_free(a);
     git_object_free(b);
@@ -138,7 +147,7 @@ static myth_status read_spec(myth_revision *r, const myth_revision_opts *o, myth
         st = myth_fail_option(err, MYTH_EARG, "is_staged",
                               "is_staged and %.100s: the index is the new side of one revision", o->spec);
     else if (s.flags & GIT_REVSPEC_MERGE_BASE)
-        st = parting_tree(&r->old_tree, r->repo, &s, o->spec, err);
+        st = parting_tree(&r->old_tree, r->mem, r->repo, &s, o->spec, err);
     else
         st = tree_of(&r->old_tree, s.from, o->spec ? o->spec : "HEAD", err);
     if (st == MYTH_OK && is_range)

@@ -4,7 +4,7 @@
  *           NULL           HEAD                                        the working tree
  *           "REV"          that commit                                 the working tree
  *           "A..B"         commit A                                    commit B
- *           "A...B"        the last common ancestor of A and B         commit B
+ *           "A...B"        the last common ancestor of A and B         commit B (in a shallow clone: of what is there)
  *           is_staged      HEAD, or the commit that spec names         git's index
  *           is_patch       none: no repository is opened, the caller brings the difference; the new side is the
  *                          working tree

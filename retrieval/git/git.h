@@ -18,9 +18,9 @@
 /* clang-format off */
 #define MYTH_GIT_FUNCTIONS(F) \
     F(apply) F(blob_free) F(blob_lookup) F(blob_rawcontent) F(blob_rawsize) F(buf_dispose) F(commit_create) \
-    F(commit_free) F(commit_lookup) F(commit_parent) F(commit_parentcount) F(commit_summary) F(commit_time) \
-    F(commit_tree) F(commit_tree_id) F(config_add_file_ondisk) F(config_find_global) F(config_find_system) \
-    F(config_find_xdg) F(config_free) F(config_get_bool) F(config_get_path) F(config_new) \
+    F(commit_free) F(commit_lookup) F(commit_parent) F(commit_parent_id) F(commit_parentcount) F(commit_summary) \
+    F(commit_time) F(commit_tree) F(commit_tree_id) F(config_add_file_ondisk) F(config_find_global) \
+    F(config_find_system) F(config_find_xdg) F(config_free) F(config_get_bool) F(config_get_path) F(config_new) \
     F(diff_find_options_init) F(diff_find_similar) F(diff_free) F(diff_from_buffer) F(diff_get_delta) \
     F(diff_num_deltas) F(diff_options_init) F(diff_to_buf) F(diff_tree_to_index) F(diff_tree_to_tree) \
     F(diff_tree_to_workdir_with_index) F(error_last) F(filter_list_apply_to_buffer) F(filter_list_free) \
@@ -30,11 +30,11 @@
     F(object_id) F(object_lookup) F(object_peel) F(odb_free) F(odb_read_header) F(oid_cmp) F(oid_fromstr) \
     F(oid_tostr) F(patch_free) F(patch_from_blob_and_buffer) F(patch_from_buffers) F(patch_to_buf) \
     F(reference_free) F(reference_target) F(repository_free) F(repository_head) F(repository_head_unborn) \
-    F(repository_index) F(repository_init) F(repository_odb) F(repository_open_ext) F(repository_workdir) \
-    F(revparse) F(revwalk_free) F(revwalk_new) F(revwalk_next) F(revwalk_push) F(revwalk_sorting) \
-    F(signature_free) F(signature_new) F(tree_entry_byindex) F(tree_entry_bypath) F(tree_entry_filemode) \
-    F(tree_entry_free) F(tree_entry_id) F(tree_entry_name) F(tree_entry_type) F(tree_entrycount) \
-    F(tree_free) F(tree_id) F(tree_lookup)
+    F(repository_index) F(repository_init) F(repository_is_shallow) F(repository_odb) F(repository_open_ext) \
+    F(repository_workdir) F(revparse) F(revwalk_free) F(revwalk_new) F(revwalk_next) F(revwalk_push) \
+    F(revwalk_sorting) F(signature_free) F(signature_new) F(tree_entry_byindex) F(tree_entry_bypath) \
+    F(tree_entry_filemode) F(tree_entry_free) F(tree_entry_id) F(tree_entry_name) F(tree_entry_type) \
+    F(tree_entrycount) F(tree_free) F(tree_id) F(tree_lookup)
 /* clang-format on */
 
 typedef struct {
@@ -66,6 +66,7 @@ bool myth_git_is_foreign(int rc);
 #define git_commit_free                     (*myth_git.commit_free)
 #define git_commit_lookup                   (*myth_git.commit_lookup)
 #define git_commit_parent                   (*myth_git.commit_parent)
+#define git_commit_parent_id                (*myth_git.commit_parent_id)
 #define git_commit_parentcount              (*myth_git.commit_parentcount)
 #define git_commit_summary                  (*myth_git.commit_summary)
 #define git_commit_time                     (*myth_git.commit_time)
@@ -128,6 +129,7 @@ bool myth_git_is_foreign(int rc);
 #define git_repository_head_unborn          (*myth_git.repository_head_unborn)
 #define git_repository_index                (*myth_git.repository_index)
 #define git_repository_init                 (*myth_git.repository_init)
+#define git_repository_is_shallow           (*myth_git.repository_is_shallow)
 #define git_repository_odb                  (*myth_git.repository_odb)
 #define git_repository_open_ext             (*myth_git.repository_open_ext)
 #define git_repository_workdir              (*myth_git.repository_workdir)

@@ -34,7 +34,7 @@ literals() # tree
 # chunk.c starts a process of its own, whose argument is no flag of a command.
 check() # tree
 {
-    literals "$1" | sed -E 's/git config --global( --add)?//; s/diff --git//
+    literals "$1" | sed -E 's/git config --(global|system)( --add)?//; s/git fetch --unshallow//; s/diff --git//
         /^retrieval\/parse\/chunk\.c:[0-9]+:--chunk-worker$/d' >"$dir/got"
     ! grep -E "^[^:]*:[0-9]+:(.*[ (\"'\`])?(--[a-z]|-[A-Za-z]{1,2}([ ,;:)]|\$)|mythos( [a-z]| \$))" "$dir/got"
 }
