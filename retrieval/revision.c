@@ -48,8 +48,8 @@ static myth_status open_repository(myth_revision *r, const char *root, myth_erro
     int rc = git_repository_open_ext(&r->repo, root, 0, NULL);
     if (myth_git_is_foreign(rc))
         return myth_fail(err, MYTH_EIO,
-                         "%.120s: the repository belongs to another user; git config --global --add safe.directory "
-                         "TOP_FOLDER allows it",
+                         "%.80s: the repository belongs to another user; git config --global --add safe.directory "
+                         "TOP_FOLDER (its path, not *) allows it, or git config --system where HOME cannot be written",
                          root);
     if (rc == GIT_ENOTFOUND)
         return myth_fail_remedy(err, MYTH_ENOTFOUND, MYTH_REMEDY_GIVE_PATCH, "%.160s: no git repository here", root);

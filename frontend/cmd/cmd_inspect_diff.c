@@ -258,6 +258,7 @@ static bool wants(void *user, const myth_source *src, const myth_finding *f, con
 static int run_inspect_diff(myth_cli *cli, const void *opts)
 {
     diff_job j = {.o = opts};
+    j.run.can_lack_index = true;
     myth_select_run_place(&j.run, &j.o->select, !j.o->patch);
     const myth_revision_opts side = {
         .root = j.run.place.root,
@@ -305,7 +306,9 @@ const myth_command myth_cmd_inspect_diff = {
         "diff) is listed in every output format, and the exit code is 3. The lines of a patch that are its new "
         "side must be in the file, and a file that it changes more than once, as a patch of several commits does, "
         "is of no one version: git diff A...B makes a patch that fits. A diff with nothing to inspect is exit "
-        "0. " MYTH_INSPECT_FINDS,
+        "0.\n"
+        "Where the index has no place, because no folder for caches can be made or written, the change is "
+        "inspected without callers and tests as context, and a note says so. " MYTH_INSPECT_FINDS,
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(diff_opts),

@@ -71,6 +71,21 @@ static void on_search(void *user, const myth_search_opts *asked, const myth_hits
     myth_runlog_search(r->log, r->index, asked, hits, order, n_taken);
 }
 
+/* Opens the index. Context comes from it, and subjects that the caller finds without it need none. */
+static myth_status open_index(myth_select_run *r, myth_error *err)
+{
+    myth_error why = {0};
+    char text[256];
+    const myth_status st = myth_cli_index(&r->index, r->cli, r->mem, r->place.root, &r->missed, &why);
+    if (st == MYTH_OK)
+        return MYTH_OK;
+    if (st != MYTH_ECREATE || !r->can_lack_index)
+        return myth_fail_as(err, &why);
+    myth_cli_spell(text, sizeof(text), &why);
+    myth_term_note(r->cli->term, "no index, so no callers, callees and tests are context: %s", text);
+    return MYTH_OK;
+}
+
 void myth_select_run_place(myth_select_run *r, const myth_select_flags *o, bool is_any)
 {
     myth_place_find_folder(&r->place, o->dir, is_any);
@@ -89,14 +104,15 @@ myth_status myth_select_run_open(myth_select_run *r, myth_cli *cli, const myth_s
     MYTH_TRY(myth_mem_open(&r->mem, 0, err));
     r->missed.mem = r->mem;
     MYTH_TRY(myth_revision_open(&r->side, r->mem, &ro, err));
-    MYTH_TRY(myth_cli_index(&r->index, cli, r->mem, r->place.root, &r->missed, err));
+    MYTH_TRY(open_index(r, err));
     r->known = myth_revision_is_worktree(r->side) ? r->index : NULL;
     MYTH_TRY(myth_select_open(&r->select, r->mem, r->index, r->side, myth_cli_self(self, sizeof(self)) ? self : NULL,
                               cli->cancel, err));
     myth_select_set_scope(r->select, r->place.path);
     r->log = cli->runlog;
     myth_select_watch(r->select, on_search, r);
-    myth_runlog_index(r->log, r->index);
+    if (r->index)
+        myth_runlog_index(r->log, r->index);
     myth_runlog_stage(r->log, "index");
 fail:
     return st;
@@ -127,7 +143,7 @@ myth_status myth_select_run_map(myth_select_run *r, myth_inspect_opts *io, const
     const myth_repomap_opts mo = {.is_cancelled = r->cli->cancel};
     const myth_repomap_budget budget = {count_tokens, (void *)(uintptr_t)model,
                                         io->map_tokens ? io->map_tokens : MYTH_INSPECT_MAP_TOKENS};
-    if (!myth_prompt_is_full(io->style)) /* compact models were trained without a map */
+    if (!r->index || !myth_prompt_is_full(io->style)) /* compact models were trained without a map */
         return MYTH_OK;
     myth_status st = myth_repomap_open(&m, r->mem, r->index, &mo, err);
     if (st == MYTH_OK)

@@ -32,6 +32,7 @@ typedef struct {
     myth_missed_list missed; /* what the index could not read; then also what the selection missed */
     myth_runlog *log;        /* the run's record, NULL = none */
     bool is_setwise;         /* the model also compares the best of a ranked list with each other */
+    bool can_lack_index;     /* set it before open: without a place for an index the run goes on, with index NULL */
 } myth_select_run;
 
 /* Flags of all these commands. */

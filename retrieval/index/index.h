@@ -15,8 +15,8 @@
  * Owner     the caller closes what it opened; a store that is lent is valid until the next update or close
  * Threads   one at a time per myth_index; readers and a writer each open their own
  * Errors    MYTH_EFORMAT the database is damaged and may not be made anew (the message says what to run);
- *           MYTH_ENOTFOUND no files to index; MYTH_EIO the disk is full or fails, or git keeps a pipe
- *           or a device (git_files.h), and nothing changed */
+ *           MYTH_ENOTFOUND no files to index; MYTH_ECREATE no place for the database can be made or written; MYTH_EIO
+ *           the disk is full or fails, or git keeps a pipe or a device (git_files.h), and nothing changed */
 #ifndef MYTH_INDEX_H
 #define MYTH_INDEX_H
 
@@ -30,7 +30,7 @@ typedef struct myth_index myth_index;
 typedef struct {
     const char *root;        /* the directory; NULL = the current one                    */
     const char *path;        /* of the database; NULL = the default place                */
-    const char *cache_dir;   /* absolute; read only where path is NULL, and then MYTH_ENOTFOUND without it */
+    const char *cache_dir;   /* absolute; read only where path is NULL, and then MYTH_ECREATE without it */
     const char *worker_path; /* the parsers' program, as in myth_chunker_open */
     uint32_t n_threads;      /* threads that read and cut files; 0 = one for each core */
     bool is_read_only;       /* fail with MYTH_ENOTFOUND when there is no index */

@@ -27,7 +27,7 @@ static myth_status default_path(char path[PATH_MAX], const char *cache_dir, cons
 {
     char name[MYTH_INDEX_NAME];
     if (!cache_dir || cache_dir[0] != '/')
-        return myth_fail_option(err, MYTH_ENOTFOUND, "cache_dir",
+        return myth_fail_option(err, MYTH_ECREATE, "cache_dir",
                                 "no place for the index: set cache_dir to an absolute path");
     myth_index_name_of(name, root);
     const int n = snprintf(path, PATH_MAX, "%s/mythos/%s/index-%d.db", cache_dir, name, MYTH_STORE_VERSION);

@@ -12,6 +12,8 @@
  *           its text
  * Pieces    a definition is shown whole; as context, if it is longer than MYTH_SELECT_WHOLE lines, only around the
  *           relevant place. `why` has the reason of each piece
+ * Index     NULL for a diff alone: nothing is known then of callers, callees, tests and of what uses a definition that
+ *           is gone, and requests of a model find nothing
  * Bounds    MYTH_SELECT_*: the best of each kind are added, the others are counted
  * Missed    code that was asked for and cannot be shown (a definition whose file is gone, a changed file that is too
  *           large) is listed with its reason, and the selection goes on. Asked for are the changed lines of a diff, the

@@ -220,6 +220,10 @@ uint32_t myth_select_context(myth_select *s, const char *request, myth_material 
         snprintf(near, near_cap, "a name of 1 to %d bytes is expected", REQUEST_BYTES - 1);
         return 0;
     }
+    if (!s->index) {
+        snprintf(near, near_cap, "there is no index here to look it up in");
+        return 0;
+    }
     myth_status st = resolve(&a, request, &err);
     if (a.n_added)
         return a.n_added;

@@ -283,6 +283,8 @@ static myth_status add_usage(selection *x, const char *path, const myth_chunks *
     const char *name = c->names + y->name, *parent = c->names + y->parent;
     char asked[2048];
     myth_usage u = {0};
+    if (!x->s->index)
+        return MYTH_OK;
     if (x->n_lookup++ >= MYTH_SELECT_LOOKUPS) {
         x->counts->n_more++;
         return MYTH_OK;
@@ -511,7 +513,7 @@ myth_status myth_select_diff(myth_changes *out, myth_select *s, myth_material *m
     myth_status st = MYTH_OK;
     *counts = (myth_select_counts){0};
     *out = (myth_changes){.mem = s->mem};
-    selection x = {.out = out, .s = s, .m = m, .counts = counts, .with_gone = with_gone};
+    selection x = {.out = out, .s = s, .m = m, .counts = counts, .with_gone = with_gone && s->index};
     if (!(out->file = myth_alloc_n(s->mem, MYTH_MEM_OTHER, "diff", diff->n_file + 1u, sizeof(*out->file))))
         return no_memory(err);
     for (uint32_t i = 0; i < diff->n_file; i++) {

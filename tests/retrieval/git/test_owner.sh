@@ -21,6 +21,8 @@ for settings in none other; do # libgit2 says it in two ways
     [ $? -eq 74 ] || fail "inspect-diff, $settings"
     grep -q 'belongs to another user; git config --global --add safe.directory' "$dir/err" ||
         fail "inspect-diff does not say why, $settings"
+    grep -q 'or git config --system where HOME cannot be written' "$dir/err" ||
+        fail "inspect-diff names one place, $settings"
     rm -rf "$dir/cache"
     "$bin" index . >"$dir/out" 2>"$dir/err" || fail "index, $settings"
     grep -q 'no history: the repository belongs to another user; git config' "$dir/err" ||

@@ -340,6 +340,25 @@ grep -q 'differs: the diff is of another version' "$dir/err" || fail "an earlier
 git checkout -q main
 expect 3 inspect-diff --diff "$dir/first.diff"
 grep -q 'differs: the diff is of another version' "$dir/err" || fail "not applied: $(cat "$dir/err")"
+# without a place for an index a change is inspected all the same, and a note says what is missing; what is asked of the
+# index itself cannot be answered, with one exit code whatever the reason
+git diff HEAD~1 HEAD >"$dir/p.diff"
+: >"$dir/file"
+for place in "$dir/file/x" relative; do
+    code=0
+    env -u HOME XDG_CACHE_HOME="$place" "$mythos" inspect-diff --diff "$dir/p.diff" --format json --fail-level never \
+        >"$dir/json" 2>"$dir/err" || code=$?
+    [ $code -eq 0 ] || fail "no place, $place: exit $code: $(cat "$dir/err")"
+    grep -q 'no index, so no callers, callees and tests are context: .*XDG_CACHE_HOME' "$dir/err" ||
+        fail "no place, $place: $(cat "$dir/err")"
+    grep -q '"complete":true' "$dir/json" || fail "no place, $place: $(cat "$dir/json")"
+    (unset HOME; XDG_CACHE_HOME=$place; shown inspect-diff --diff "$dir/p.diff")
+    has 'src/store.py 11 16 Store.load' "no place, $place"
+    lacks 'tests/test_store.py' "no place, $place"
+    for command in index 'symbols load' 'inspect-symbol load'; do
+        (unset HOME; XDG_CACHE_HOME=$place; expect 73 $command) || fail "$command, $place"
+    done
+done
 # the repository's own settings run nothing
 git config core.fsmonitor "touch $dir/ran"
 git config diff.external "touch $dir/ran"
