@@ -1,7 +1,9 @@
 #!/bin/sh
 # inspect-change.sh BASE [HEAD] - inspects what HEAD changes since it left BASE, in the git checkout of the current
-# folder. Writes REPORTS/findings.sarif, findings.json, findings.codequality.json and findings.txt, prints annotations
-# where the service reads them. The variables are in README.md. The exit code is the inspector's.
+# folder. Where HEAD is a merge that a service made of a request, BASE is its first parent, HEAD^1: of an older commit of
+# the base branch what others merged since would count as a change. Writes REPORTS/findings.sarif, findings.json,
+# findings.codequality.json and findings.txt, prints annotations where the service reads them. The variables are in
+# README.md. The exit code is the inspector's.
 set -eu
 if [ $# -lt 1 ] || [ $# -gt 2 ]; then
     echo "usage: inspect-change.sh BASE [HEAD]" >&2
@@ -20,12 +22,11 @@ for commit in "$base" "$head"; do
 done
 mkdir -p "$reports"
 
-# An index makes callers and tests known to the prompt. One that lost something (exit 3) still serves.
+# An index makes callers and tests known to the prompt. One that lost something (exit 3) still serves, and where there
+# is no place for one (exit 73) the inspection goes on without.
 code=0
 "$mythos" index -q . || code=$?
-if [ "$code" -ne 0 ] && [ "$code" -ne 3 ]; then
-    exit "$code"
-fi
+case $code in 0 | 3 | 73) ;; *) exit "$code" ;; esac
 
 form=text
 [ "${GITHUB_ACTIONS:-}" = true ] && form=github

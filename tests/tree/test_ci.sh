@@ -63,6 +63,55 @@ grep -q '"rule":"format-string"' mythos-reports/findings.json || fail "not in th
 grep -q '"check_name":"format-string"' mythos-reports/findings.codequality.json || fail "not in the report for GitLab"
 grep -q 'greet.c:5' mythos-reports/findings.txt || fail "not in the text report"
 
+# What a service checks out of a request is a merge into the base branch as it is now: what others merged there since
+# is not its change. Each flow's own lines run, in a checkout with the flow's depth.
+git checkout -q main
+printf '\nvoid shout(const char *name)\n{\n    printf(name);\n}\n' >>greet.c
+git commit -q -am 'a defect of somebody else'
+git push -q origin main
+git checkout -q -b merge main
+git merge -q -m merge harmless
+git push -q origin merge:refs/pull/1/merge harmless
+sed -n 's/.*fetch-depth: //p' "$source/ci/github.yml" >"$dir/depth"
+flow() { # what the line of a flow file does with the checkout of the current folder: its exit code
+    sed -n "s/ *- \(run: \)*\(base=.*\|sh mythos-source.*inspect-change.*\)/\2/p" "$source/ci/$1" |
+        sed "s|mythos-source|'$source'|" >"$dir/line"
+    grep -q inspect-change "$dir/line" || fail "$1 inspects nothing: $(cat "$dir/line")"
+    code=0
+    sh "$dir/line" >"$dir/out" 2>&1 || code=$?
+}
+git init -q "$dir/github"
+cd "$dir/github"
+git fetch -q --depth "$(cat "$dir/depth")" "file://$dir/origin.git" refs/pull/1/merge
+git checkout -q FETCH_HEAD
+flow github.yml
+[ "$code" -eq 0 ] || fail "a request on GitHub beside a change of others: exit $code: $(cat "$dir/out")"
+git clone -q "$dir/origin.git" "$dir/gitlab"
+cd "$dir/gitlab"
+export CI_MERGE_REQUEST_DIFF_BASE_SHA="$base"
+git checkout -q harmless
+flow gitlab.yml
+[ "$code" -eq 0 ] || fail "a request on GitLab: exit $code: $(cat "$dir/out")"
+git fetch -q origin refs/pull/1/merge
+git checkout -q FETCH_HEAD
+CI_MERGE_REQUEST_TARGET_BRANCH_SHA=$(git rev-parse HEAD^1)
+export CI_MERGE_REQUEST_TARGET_BRANCH_SHA
+flow gitlab.yml
+[ "$code" -eq 0 ] || fail "a merged result on GitLab: exit $code: $(cat "$dir/out")"
+unset CI_MERGE_REQUEST_TARGET_BRANCH_SHA
+flow gitlab.yml
+[ "$code" -eq 1 ] || fail "the change of others is no finding, so the lines above say nothing: exit $code"
+! grep -v '^ *#' "$source/ci/github.yml" | grep -q 'github.workspace' ||
+    fail "github.yml names the host's workspace in a container"
+cd "$dir/work"
+
+# Without a place for an index the change is inspected all the same.
+git checkout -q defect
+: >"$dir/file"
+code=0
+XDG_CACHE_HOME=$dir/file/x sh "$source/ci/inspect-change.sh" "$base" >"$dir/out" 2>&1 || code=$?
+[ "$code" -eq 1 ] && grep -q 'no index, so no callers' "$dir/out" || fail "no place: exit $code: $(cat "$dir/out")"
+
 code=0
 sh "$source/ci/inspect-change.sh" 0123456789012345678901234567890123456789 >"$dir/out" 2>&1 || code=$?
 [ "$code" -eq 2 ] && grep -q fetch-depth "$dir/out" || fail "a commit that is not there: exit $code"
