@@ -79,9 +79,9 @@ static myth_status ask_search(answer *a, const myth_eval *ev, const myth_eval_co
 static myth_status ask_topic(answer *a, const myth_eval *ev, const myth_task *t, const char *tree, myth_error *err)
 {
     char threads[16];
-    const char *args[MYTH_SELF_ARGS] = {"inspect-topic", "--findings", "--quiet", "--dry-run",
-                                        "--format",      "json",       "-C",      tree};
-    int n = myth_eval_model_flags(args, 8, ev, threads), code;
+    const char *args[MYTH_SELF_ARGS] = {"inspect-topic", "--findings", "--find", "model", "--quiet",
+                                        "--dry-run",     "--format",   "json",   "-C",    tree};
+    int n = myth_eval_model_flags(args, 10, ev, threads), code;
     size_t p, b;
     json_t *part, *block;
     json_int_t last = 0;
