@@ -11,6 +11,7 @@
 
 typedef struct {
     myth_opt_list include, exclude;
+    const char *stdin_name;
     myth_inspect_flags inspect;
 } many_opts;
 
@@ -19,6 +20,7 @@ static const myth_option file_options[] = {
      "of directories, inspect only files that match GLOB, also when they are no code; may be given several times"},
     {"exclude", NULL, MYTH_OPT_LIST, "GLOB", offsetof(many_opts, exclude), NULL, 0, 0,
      "leave out files of directories that match GLOB; may be given several times"},
+    MYTH_OPTION_STDIN(many_opts, stdin_name),
 };
 
 static const myth_option_group groups[] = {MYTH_GROUPS_INSPECT(many_opts, inspect),
@@ -51,6 +53,7 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
         .n_include = (uint32_t)m->o->include.n,
         .exclude = m->o->exclude.item,
         .n_exclude = (uint32_t)m->o->exclude.n,
+        .stdin_name = m->o->stdin_name,
         .cancel = cli->cancel,
     };
     myth_status st = myth_files_find(&m->files, cli->mem, &opts, err);
@@ -193,13 +196,15 @@ const myth_command myth_cmd_inspect = {
     .name = "inspect",
     .args = "PATH...",
     .help = "inspect files, directories and patterns of files, and print one report",
-    .detail = "Of a directory, the files that are code are inspected, as mythos scan lists them: ignored, generated, "
-              "binary and hidden ones are not, and neither are copies of other projects (vendor, third_party), "
-              "documents and data, unless --include names them. A "
-              "pattern that the shell left alone (\"src/**/*.c\") means files below the current directory, without "
-              "generated ones and copies; - is standard input. All files must be of one repository. Each file is "
-              "inspected as inspect-file does it, with the same prompts; the findings are in one report, in the order "
-              "of the files. An interrupt (SIGINT) ends the run with the findings so far (exit 3). " MYTH_INSPECT_FINDS,
+    .detail =
+        "Of a directory, the files that are code are inspected, as mythos scan lists them: ignored, generated, "
+        "binary and hidden ones are not, and neither are copies of other projects (vendor, third_party), "
+        "documents and data, unless --include names them. A "
+        "pattern that the shell left alone (\"src/**/*.c\") means files below the current directory, without "
+        "generated ones and copies; - is standard input (--stdin-filename names it). All files must be of one "
+        "repository. Each file is inspected as inspect-file does it, with the same prompts; the findings are in "
+        "one report, in the order of the files. An interrupt (SIGINT) ends the run with the findings so far (exit "
+        "3). " MYTH_INSPECT_FINDS,
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(many_opts),

@@ -1,5 +1,6 @@
 /* cmd_inspect_file.c - inspects one whole file. Context that an answer asks for is looked up in the files around it. */
 #include "frontend/inspect/prompt/nearby.h"
+#include "frontend/inspect/select/files.h"
 #include "inspect_base.h"
 #include "inspect_run.h"
 
@@ -9,10 +10,14 @@
 #include <sys/stat.h>
 
 typedef struct {
+    const char *stdin_name;
     myth_inspect_flags inspect;
 } file_opts;
 
-static const myth_option_group groups[] = {MYTH_GROUPS_INSPECT(file_opts, inspect)};
+static const myth_option input_options[] = {MYTH_OPTION_STDIN(file_opts, stdin_name)};
+
+static const myth_option_group groups[] = {MYTH_GROUPS_INSPECT(file_opts, inspect),
+                                           MYTH_GROUP("input", file_opts, input_options)};
 
 /* place: what the file is called in the prompt and in the report. bytes: until the material takes them over. */
 typedef struct {
@@ -84,13 +89,21 @@ static int run_inspect_file(myth_cli *cli, const void *opts)
     const file_opts *o = opts;
     file f = {0};
     struct stat is;
+    myth_error err = {0};
     if (stat(cli->arg[0], &is) == 0 && S_ISDIR(is.st_mode))
         return myth_cli_failf(
             cli, MYTH_EARG,
             "inspect-file: %s is a directory; give one of its files, or ask about the whole directory with "
             "mythos inspect-topic \"QUESTION\" -C %s",
             cli->arg[0], cli->arg[0]);
-    myth_place_find(&f.place, cli->arg[0]);
+    const bool is_stdin = strcmp(cli->arg[0], "-") == 0;
+    if (o->stdin_name && !is_stdin)
+        return myth_cli_failf(cli, MYTH_EARG, "--stdin-filename: give - in place of %s: it is about standard input",
+                              cli->arg[0]);
+    if (!o->stdin_name)
+        myth_place_find(&f.place, cli->arg[0]);
+    else if (myth_files_stdin(&f.place, o->stdin_name, &err) != MYTH_OK)
+        return myth_cli_fail(cli, &err);
     const char *root = f.place.root[0] ? f.place.root : NULL;
     const myth_revision_opts side = {.root = root};
     const myth_inspect_job job = {.root = root,

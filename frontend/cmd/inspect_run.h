@@ -48,6 +48,13 @@ enum { MYTH_N_OPTIONS_INSPECT = 25 };
         MYTH_GROUP_ENGINE(type, field.engine), MYTH_GROUP_SAMPLE(type, field.sample),    \
         MYTH_GROUP_RUNLOG(type, field.log)
 
+/* A row of the options of commands that inspect standard input. */
+#define MYTH_OPTION_STDIN(type, field)                                                                         \
+    {                                                                                                          \
+        "stdin-filename", NULL, MYTH_OPT_TEXT, "FILE", offsetof(type, field), NULL, 0, 0,                      \
+            "what - reads from standard input is the text of FILE: its name in findings, baseline and --since" \
+    }
+
 typedef struct {
     const char *root; /* directory that the material's paths are relative to; NULL = none. Read after begin */
     const myth_revision_opts

@@ -79,3 +79,20 @@ void myth_place_find_folder(myth_place *out, const char *typed, bool is_any)
     if (below[0] && strlen(below) + 1 < sizeof(out->path))
         snprintf(out->path, sizeof(out->path), "%.*s/", (int)sizeof(out->path) - 2, below);
 }
+
+bool myth_place_find_new(myth_place *out, const char *typed)
+{
+    myth_place to;
+    char real[PATH_MAX];
+    struct stat sb;
+    if (stat(typed, &sb) == 0) {
+        myth_place_find(out, typed);
+        return S_ISREG(sb.st_mode);
+    }
+    cut(&to, typed);
+    if (!to.path[0] || !realpath(to.root, real) || stat(real, &sb) != 0 || !S_ISDIR(sb.st_mode))
+        return false;
+    myth_place_find_folder(out, real, true);
+    const size_t n = strlen(out->path);
+    return (size_t)snprintf(out->path + n, sizeof(out->path) - n, "%s", to.path) < sizeof(out->path) - n;
+}

@@ -23,6 +23,9 @@ typedef struct {
 
 /* typed: from the current folder, or absolute; "-" is standard input. */
 void myth_place_find(myth_place *out, const char *typed);
+/* The same for a path where no file needs to be yet, as for one that an editor has not saved. False: its folder is not
+ * there, or something else than a file is in its place. */
+bool myth_place_find_new(myth_place *out, const char *typed);
 /* Finds what files below a folder are called: root is the top of its work tree, and path what their names begin with,
  * "" or "src/lib/". A folder that git tracks nothing of (one that is ignored, or a project inside of somebody's home
  * that is a repository) is its own root, and so is one outside of a repository; unless is_any, for a caller that needs

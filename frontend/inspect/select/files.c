@@ -20,6 +20,8 @@ typedef struct {
     uint32_t n_slot;
     const char *first; /* the first file in a repository, for a message */
     bool has_loose;    /* a file is in no repository */
+    bool has_stdin;    /* standard input is file stdin_at, under a name */
+    uint32_t stdin_at;
 } finder;
 
 static myth_status no_memory(myth_error *err)
@@ -223,13 +225,41 @@ fail:
     return st;
 }
 
+myth_status myth_files_stdin(myth_place *out, const char *name, myth_error *err)
+{
+    if (!*name || !strcmp(name, "-") || !myth_place_find_new(out, name))
+        return myth_fail(err, MYTH_EARG,
+                         "--stdin-filename: \"%.200s\" is no name of a file; give a path in a folder that is there",
+                         name);
+    return MYTH_OK;
+}
+
+static myth_status add_stdin(finder *s, myth_error *err)
+{
+    myth_place place;
+    const uint32_t n = s->f->n;
+    if (!s->o->stdin_name)
+        return add_typed(s, "-", err);
+    if (s->has_stdin)
+        return MYTH_OK;
+    myth_status st = myth_files_stdin(&place, s->o->stdin_name, err);
+    if (st == MYTH_OK)
+        st = add_file(s, &place, true, false, err);
+    if (st == MYTH_OK && s->f->n == n)
+        st = myth_fail(err, MYTH_EARG, "--stdin-filename: %.200s is named as well; leave one of the two out",
+                       s->o->stdin_name);
+    s->stdin_at = n;
+    s->has_stdin = true;
+    return st;
+}
+
 static myth_status add_path(finder *s, const char *typed, myth_error *err)
 {
     struct stat sb;
     uint32_t n = 0;
     myth_status st = MYTH_OK;
     if (strcmp(typed, "-") == 0)
-        return add_typed(s, typed, err);
+        return add_stdin(s, err);
     if (stat(typed, &sb) == 0)
         return S_ISDIR(sb.st_mode) ? add_directory(s, typed, NULL, &n, err) : add_typed(s, typed, err);
     if (errno == ENOENT && strpbrk(typed, "*?[")) {
@@ -261,7 +291,11 @@ myth_status myth_files_find(myth_files *out, myth_mem *mem, const myth_files_opt
     *out = (myth_files){.mem = mem, .missed = {.mem = mem}};
     for (uint32_t i = 0; i < opts->n_path; i++)
         MYTH_TRY(add_path(&s, opts->path[i], err));
+    if (opts->stdin_name && !s.has_stdin)
+        MYTH_TRY(myth_fail(err, MYTH_EARG, "--stdin-filename: add -, which is standard input"));
     MYTH_TRY(name_files(out, err));
+    if (s.has_stdin) /* from here on it is opened as what it is */
+        strcpy(out->file[s.stdin_at].open, "-");
 fail:
     myth_free(mem, s.slot);
     return st;

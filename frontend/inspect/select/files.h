@@ -7,6 +7,7 @@
  * Pattern    a path that does not exist and holds *, ? or [ is a pattern of files below the current directory, as
  *            `include` is. What it matches is in, also documents and data; but without generated files, unless its last
  *            part is a plain name, and without copies below the folder that it names. These are counted, too
+ * Input      "-" is standard input: it is called "-", or with stdin_name as that file is or would be in its repository
  * Filters    include and exclude are globs as --glob of a scan, relative to each directory. They do not leave out a
  *            file that is named itself
  * Names      relative to one root: the top of the repository; outside of a repository the folder that holds all of the
@@ -14,8 +15,8 @@
  * Order      that of the paths; the files of a directory as the scan sorts them
  * Lost       what a directory should have held and could not be read is a row in `missed`
  * Owner      the list; books OTHER
- * Errors     MYTH_ENOTFOUND a path does not exist, or a pattern matches nothing; MYTH_EARG files of two repositories;
- *            MYTH_ENOMEM; those of a scan
+ * Errors     MYTH_ENOTFOUND a path does not exist, or a pattern matches nothing; MYTH_EARG files of two repositories,
+ *            or a stdin_name that no file can have, or without "-"; MYTH_ENOMEM; those of a scan
  * Threads    one */
 #ifndef MYTH_INSPECT_FILES_H
 #define MYTH_INSPECT_FILES_H
@@ -51,6 +52,7 @@ typedef struct {
     uint32_t n_include;
     const char *const *exclude; /* [n_exclude], without '!' */
     uint32_t n_exclude;
+    const char *stdin_name;    /* NULL = none */
     const myth_cancel *cancel; /* NULL = never */
 } myth_files_opts;
 
@@ -60,6 +62,9 @@ myth_status myth_files_find(myth_files *out, myth_mem *mem, const myth_files_opt
 enum { MYTH_FILES_LEFT_OUT = 160 };
 bool myth_files_left_out(const myth_files *f, char *dst, size_t cap);
 void myth_files_close(myth_files *f); /* takes a zeroed one */
+
+/* What standard input is called by a name of --stdin-filename. MYTH_EARG: no file can have it. */
+myth_status myth_files_stdin(myth_place *out, const char *name, myth_error *err);
 
 #ifdef __cplusplus
 }

@@ -140,6 +140,28 @@ static void paths_name_files(void **state)
     shell("rm -r $D/r/src/sqlite $D/r/src/shell.c");
 }
 
+/* Standard input is called as the file whose text it is: in the report, for the baseline, --since and the filters of
+ * lines; the file itself may have other bytes, or not be there yet. */
+static void standard_input_has_a_name(void **state)
+{
+    (void)state;
+    assert_string_equal(files_of("- <top.c"), "-");
+    assert_string_equal(files_of("- --stdin-filename src/long.c <top.c"), "src/long.c");
+    assert_string_equal(files_of("- top.c --stdin-filename src/deep/new.c <top.c"), "src/deep/new.c top.c");
+    must("cd $D/r/src && $M inspect - --stdin-filename ./deep/../long.c -n 1 --format json --fail-level never "
+         "--since HEAD " TINY " <long.c && cd deep && $M inspect-file - --stdin-filename new.py -n 1 --format json "
+         "--fail-level never " TINY " <short.py; test $? = 3");
+    assert_non_null(strstr(r.out, "\"path\":\"src/deep/new.py\""));
+    assert_non_null(strstr(r.err, "src/long.c"));
+    assert_non_null(strstr(r.err, "no inspected line changed since HEAD"));
+    /* a baseline of the file knows what stands in its text on standard input, also with other lines above it */
+    must("mkdir -p $D/in && cd $D/in && printf '#include <stdlib.h>\n\nint f(void)\n{\n    int *p = malloc(4);\n    "
+         "*p = 1;\n    return *p;\n}\n' >f.c && $M inspect -q f.c --confidence 0 --baseline b.json --update-baseline "
+         "&& { printf '\n'; cat f.c; } | $M inspect -q - --stdin-filename f.c --confidence 0 --fail-level info "
+         "--baseline b.json");
+    assert_non_null(strstr(r.out, "f.c: "));
+}
+
 static void nothing_to_inspect_is_said(void **state)
 {
     (void)state;
@@ -304,10 +326,10 @@ int main(void)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prompts_are_those_of_inspect_file), cmocka_unit_test(paths_name_files),
-        cmocka_unit_test(nothing_to_inspect_is_said),        cmocka_unit_test(rules_and_severities_are_chosen),
-        cmocka_unit_test(two_repositories_are_refused),      cmocka_unit_test(loose_files_share_a_folder),
-        cmocka_unit_test(what_cannot_be_read_is_missed),     cmocka_unit_test(a_line_too_long_is_missed),
-        cmocka_unit_test(jobs_change_nothing_but_memory),
+        cmocka_unit_test(standard_input_has_a_name),         cmocka_unit_test(nothing_to_inspect_is_said),
+        cmocka_unit_test(rules_and_severities_are_chosen),   cmocka_unit_test(two_repositories_are_refused),
+        cmocka_unit_test(loose_files_share_a_folder),        cmocka_unit_test(what_cannot_be_read_is_missed),
+        cmocka_unit_test(a_line_too_long_is_missed),         cmocka_unit_test(jobs_change_nothing_but_memory),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
