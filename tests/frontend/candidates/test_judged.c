@@ -175,85 +175,6 @@ static void filters_and_marks_hold(void **state)
     json_decref(all);
 }
 
-/* That nobody looks at what a call gave is one finding; the log says where the other place's is. */
-static void a_call_is_found_once(void **state)
-{
-    (void)state;
-    json_t *f;
-    size_t i;
-    if (!has_rules())
-        check_skip("no rules in this build");
-    cli_shell(&r, "mkdir -p $D/once && printf '#include <stdlib.h>\n\nint f(void)\n{\n    int *p = malloc(4);\n    "
-                  "*p = 1;\n    return *p;\n}\n' >$D/once/f.c");
-    json_t *all = run_json("inspect $D/once --confidence 0 --format json --fail-level never "
-                           "--rules missing-null-check,unchecked-return",
-                           0);
-    assert_int_equal(json_array_size(json_object_get(all, "findings")), 1);
-    json_array_foreach(json_object_get(all, "findings"), i, f)
-        assert_true(is_rule(f, "missing-null-check") && line_of(f, 0) == 6);
-    json_decref(all);
-    cli_expect(&r, "log why last f.c:5", 0);
-    assert_non_null(strstr(r.out, "the finding in line 6 says the same of the call"));
-    all = run_json("inspect $D/once --confidence 0 --format json --fail-level never --rules unchecked-return", 0);
-    assert_int_equal(json_array_size(json_object_get(all, "findings")), 1);
-    json_decref(all);
-}
-
-#define RULES_OF_RESULTS "--rules missing-null-check,unchecked-return "
-
-/* Which place of a call is shown, and the fingerprint, stay when the code is only written in another way, although the
- * probabilities change and the other place becomes the more probable one. A baseline knows the call by either place. */
-static void a_call_is_known_by_either_place(void **state)
-{
-    (void)state;
-    static const char *const indent[] = {"    ", "\\t", "  ", "\\t\\t"};
-    char line[128];
-    json_t *f;
-    size_t i, k;
-    if (!has_rules())
-        check_skip("no rules in this build");
-    cli_shell(&r,
-              "mkdir -p $D/known && printf '#include <stdlib.h>\n#include <string.h>\n\nchar *a(size_t n)\n{\n    "
-              "char *out;\n    n = n < 4 ? 4 : n;\n    out = malloc(n + 1);\n    memset(out, 0, n + 1);\n    return "
-              "out;\n}\n\nchar *b(size_t n)\n{\n    char *out = malloc(n + 1);\n    memset(out, 0, n + 1);\n    "
-              "return out;\n}\n' >$D/known/k.c");
-#define KNOWN "inspect $D/known/k.c --confidence 0 --format json --fail-level info --baseline $D/known/b.json "
-    for (i = 0; i < sizeof(indent) / sizeof(indent[0]); i++) {
-        snprintf(line, sizeof(line), "sed -i 's/^[ \t][ \t]*/%s/' $D/known/k.c", indent[i]);
-        cli_shell(&r, line);
-        json_t *all = run_json(i ? KNOWN RULES_OF_RESULTS : KNOWN RULES_OF_RESULTS "--update-baseline", 0);
-        assert_int_equal(json_array_size(json_object_get(all, "findings")), 2);
-        json_array_foreach(json_object_get(all, "findings"), k, f)
-            assert_true(is_rule(f, "missing-null-check") && line_of(f, 0) == (k ? 16 : 9));
-        json_decref(all);
-        all = run_json(KNOWN "--rules unchecked-return", 0);
-        assert_int_equal(json_array_size(json_object_get(all, "findings")), 2);
-        json_decref(all);
-    }
-}
-
-/* A call that a change touched is a finding of the change, although the place that is shown is an old line below. */
-static void a_changed_call_is_of_the_change(void **state)
-{
-    (void)state;
-    if (!has_rules())
-        check_skip("no rules in this build");
-    cli_shell(&r,
-              "mkdir -p $D/called && cd $D/called && git init -q && git config user.name n && git config user.email "
-              "n@example.com && printf '#include <stdlib.h>\nint f(int n)\n{\n    int *p = malloc(4);\n    n += 1;"
-              "\n    n *= 2;\n    n -= 3;\n    n += 5;\n    *p = n;\n    return *p;\n}\n' >c.c && git add c.c && "
-              "git commit -qm one && sed -i 's/malloc(4)/malloc(8)/' c.c && git commit -qam two");
-    assert_int_equal(r.code, 0);
-    json_t *all = run_json("inspect-diff -C $D/called HEAD~1..HEAD " MODEL "--find candidates --confidence 0 "
-                           "--format json --fail-level never " RULES_OF_RESULTS,
-                           0),
-           *f = json_array_get(json_object_get(all, "findings"), 0);
-    assert_int_equal(json_array_size(json_object_get(all, "findings")), 1);
-    assert_true(is_rule(f, "missing-null-check") && line_of(f, 0) == 9);
-    assert_null(strstr(text_of(f, "why"), "before the change"));
-    json_decref(all);
-}
-
 /* Rules that no answer of a model has are ids of the reports, of --rules and of comments, where places are judged. */
 static void rules_of_candidates_have_ids(void **state)
 {
@@ -800,9 +721,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(places_that_pass_are_findings),
-        cmocka_unit_test(a_call_is_found_once),
-        cmocka_unit_test(a_call_is_known_by_either_place),
-        cmocka_unit_test(a_changed_call_is_of_the_change),
         cmocka_unit_test(filters_and_marks_hold),
         cmocka_unit_test(rules_of_candidates_have_ids),
         cmocka_unit_test(of_a_change_its_lines_count),
