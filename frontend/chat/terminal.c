@@ -5,6 +5,7 @@
 #include "terminal.h"
 
 #include "engine/base/array.h"
+#include "frontend/cli/environment.h"
 
 #include <errno.h>
 #include <histedit.h>
@@ -283,7 +284,7 @@ static void read_utf8(const myth_chat_input *in)
 
 static void begin_paste(void)
 {
-    const char *term = getenv("TERM");
+    const char *term = myth_env_get("TERM");
     if (!isatty(STDOUT_FILENO) || !term || strcmp(term, "dumb") == 0)
         return;
     fputs(PASTE_ON, stdout);

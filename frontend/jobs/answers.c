@@ -453,8 +453,8 @@ static myth_status begin_answer(myth_answers *a, uint32_t slot, const myth_job_p
                                 myth_error *err)
 {
     answer *w = &a->answer[slot];
-    const bool has_room = it->n_ids <= a->eo.n_ctx && own->n_new <= a->n_new_most &&
-                          (a->grammars || (!w->grammar && !a->o->grammar));
+    const bool has_room =
+        it->n_ids <= a->eo.n_ctx && own->n_new <= a->n_new_most && (a->grammars || (!w->grammar && !a->o->grammar));
     if (!has_room)
         return myth_lines_changed(myth_prompts_lines(a->prompts), err);
     w->index = it->index;
