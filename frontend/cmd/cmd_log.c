@@ -253,25 +253,38 @@ static void show_command(const json_t *doc)
     print_field("repeats", myth_runlog_texts_of(doc, 0) ? text : "");
 }
 
+/* A file by its path, size and hash, or why it could not be read; nothing without a path. */
+static void show_file(const char *key, const json_t *file)
+{
+    char text[4096];
+    if (!myth_doc_exact(text, sizeof(text), json_object_get(file, "path")))
+        return;
+    if (myth_doc_text(file, "error")[0]) {
+        print_field(key, myth_doc_text(file, "error"));
+        return;
+    }
+    print_key(key);
+    print_one(text);
+    printf(", %lld byte%s, ", (long long)myth_doc_int(file, "bytes"),
+           myth_s((unsigned long long)myth_doc_int(file, "bytes")));
+    print_one(myth_doc_text(file, "hash"));
+    putchar('\n');
+}
+
 static void show_identity(const json_t *doc)
 {
-    const json_t *model = json_object_get(doc, "model"), *binary = json_object_get(doc, "binary"),
-                 *index = json_object_get(doc, "index"), *f;
+    const json_t *model = json_object_get(doc, "model"), *inputs = json_object_get(doc, "inputs"),
+                 *binary = json_object_get(doc, "binary"), *index = json_object_get(doc, "index"), *f;
     size_t i;
-    char text[4096];
-    if (model) {
-        print_field("model", myth_doc_text(model, "name"));
-        json_array_foreach(json_object_get(model, "files"), i,
-                           f) if (myth_doc_exact(text, sizeof(text), json_object_get(f, "path")))
-        {
-            print_key("");
-            print_one(text);
-            printf(", %lld byte%s, ", (long long)myth_doc_int(f, "bytes"),
-                   myth_s((unsigned long long)myth_doc_int(f, "bytes")));
-            print_one(myth_doc_text(f, "hash"));
-            putchar('\n');
-        }
+    bool has_judge = false;
+    json_array_foreach(inputs, i, f) has_judge |= strcmp(myth_doc_text(f, "role"), "judge") == 0;
+    if (model) { /* where another one judged what rules found, it may have had nothing to do */
+        print_key("model");
+        print_one(myth_doc_text(model, "name"));
+        puts(has_judge && !json_array_size(json_object_get(doc, "exchanges")) ? ", which was asked nothing" : "");
+        json_array_foreach(json_object_get(model, "files"), i, f) show_file("", f);
     }
+    json_array_foreach(inputs, i, f) show_file(myth_doc_text(f, "role"), f);
     print_field("device", myth_doc_text(doc, "device"));
     print_key("binary");
     print_one(myth_doc_text(binary, "version"));

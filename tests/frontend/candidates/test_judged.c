@@ -478,6 +478,10 @@ static void without_a_model_rules_find(void **state)
     json_array_foreach(json_object_get(all, "findings"), i, finding)
         assert_non_null(json_object_get(finding, "candidate"));
     json_decref(all);
+    cli_shell(&r, "$M log show 1 --log $D/auto.db"); /* who judged, and that the model had nothing to do */
+    assert_non_null(strstr(r.out, "\nmodel      mythos-inspect.gguf, which was asked nothing\n"));
+    const char *judge = strstr(r.out, "\njudge      "), *hash = judge ? strstr(judge, "mythos-judge.gguf, ") : NULL;
+    assert_true(hash && strstr(hash, " bytes, xxh3:") < strchr(hash, '\n'));
     cli_shell(&r, "$M log replay --log $D/auto.db --json");
     assert_int_equal(r.code, 0);
     assert_non_null(strstr(r.out, "\"result\":\"equal\""));
