@@ -22,44 +22,60 @@ static void add_levels(myth_device_info *info, myth_mem *mem, const myth_device_
     }
 }
 
-myth_status myth_devices_list(myth_device_info *out, size_t cap, size_t *n, myth_mem *mem, const myth_engine_opts *opts,
-                              myth_error *err)
+static myth_device_opts opts_of(const myth_engine_opts *opts)
 {
-    myth_device_caps caps[MYTH_DEVICES_MAX];
-    myth_device_opts dev_opts = {
+    return (myth_device_opts){
         .n_threads = opts->n_threads,
         .cpu_level = opts->cpu_level,
         .settings = opts->settings,
     };
-    uint32_t n_caps = myth_device_list(caps, cap < MYTH_DEVICES_MAX ? (uint32_t)cap : MYTH_DEVICES_MAX, &dev_opts);
-    *n = 0;
-    for (uint32_t i = 0; i < n_caps; i++) {
-        myth_device_caps *c = &caps[i];
-        if (c->ledger == MYTH_MEM_HOST) { /* threads and level are known to an open device only */
-            myth_device *dev;
-            dev_opts.name = "cpu";
-            myth_status st = myth_device_open(&dev, mem, &dev_opts, err);
-            if (st != MYTH_OK)
-                return st;
-            *c = *myth_device_get_caps(dev);
-            myth_device_close(dev);
-        }
-        myth_device_info *info = &out[(*n)++];
-        *info = (myth_device_info){
-            .n_threads = c->n_threads,
-            .is_gpu = c->is_gpu,
-            .total_bytes = c->total_bytes,
-            .free_bytes = c->free_bytes,
-            .budget_bytes = c->budget_bytes,
-        };
-        memcpy(info->name, c->name, sizeof(info->name));
-        memcpy(info->description, c->description, sizeof(info->description));
-        memcpy(info->level, c->level, sizeof(info->level));
-        memcpy(info->variants, c->variants, sizeof(info->variants));
-        if (c->ledger == MYTH_MEM_HOST)
-            add_levels(info, mem, &dev_opts);
+}
+
+static myth_status make_info(myth_device_info *info, myth_device_caps *c, myth_mem *mem, myth_device_opts *dev_opts,
+                             myth_error *err)
+{
+    if (c->ledger == MYTH_MEM_HOST) { /* threads and level are known to an open device only */
+        myth_device *dev;
+        dev_opts->name = "cpu";
+        const myth_status st = myth_device_open(&dev, mem, dev_opts, err);
+        if (st != MYTH_OK)
+            return st;
+        *c = *myth_device_get_caps(dev);
+        myth_device_close(dev);
     }
+    *info = (myth_device_info){
+        .n_threads = c->n_threads,
+        .is_gpu = c->is_gpu,
+        .total_bytes = c->total_bytes,
+        .free_bytes = c->free_bytes,
+        .budget_bytes = c->budget_bytes,
+    };
+    memcpy(info->name, c->name, sizeof(info->name));
+    memcpy(info->description, c->description, sizeof(info->description));
+    memcpy(info->level, c->level, sizeof(info->level));
+    memcpy(info->variants, c->variants, sizeof(info->variants));
+    if (c->ledger == MYTH_MEM_HOST)
+        add_levels(info, mem, dev_opts);
     return MYTH_OK;
+}
+
+myth_status myth_devices_list(myth_device_info *out, size_t cap, size_t *n, myth_mem *mem, const myth_engine_opts *opts,
+                              myth_error *err)
+{
+    myth_device_caps caps[MYTH_DEVICES_MAX];
+    myth_device_opts dev_opts = opts_of(opts);
+    uint32_t n_caps = myth_device_list(caps, cap < MYTH_DEVICES_MAX ? (uint32_t)cap : MYTH_DEVICES_MAX, &dev_opts);
+    myth_status st = MYTH_OK;
+    for (*n = 0; *n < n_caps && st == MYTH_OK; ++*n)
+        st = make_info(&out[*n], &caps[*n], mem, &dev_opts, err);
+    return st;
+}
+
+bool myth_devices_find(myth_device_info *out, const char *name, myth_mem *mem, const myth_engine_opts *opts)
+{
+    myth_device_caps caps;
+    myth_device_opts dev_opts = opts_of(opts);
+    return myth_device_find(&caps, name, &dev_opts) && make_info(out, &caps, mem, &dev_opts, NULL) == MYTH_OK;
 }
 
 const char *myth_devices_kind(uint32_t i) { return myth_device_kind_at(i); }

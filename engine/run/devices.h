@@ -31,6 +31,9 @@ typedef struct {
  * n_threads, cpu_level and settings are read. */
 myth_status myth_devices_list(myth_device_info *out, size_t cap, size_t *n, myth_mem *mem, const myth_engine_opts *opts,
                               myth_error *err);
+/* The record of one device. Only a driver of its own kind is asked, because a driver takes memory from the moment at
+ * which it is loaded. False: there is no such device here, or no memory to open it. */
+bool myth_devices_find(myth_device_info *out, const char *name, myth_mem *mem, const myth_engine_opts *opts);
 /* Kinds of devices that this build has: "vulkan", "cpu"; NULL behind the last. */
 const char *myth_devices_kind(uint32_t i);
 /* Resolves "auto" (or NULL) to a device's name; copies any other name. */

@@ -101,15 +101,10 @@ myth_status myth_expect_offload(myth_expectation *out, myth_cli *cli, const myth
 
 static void note_absent(myth_cli *cli, const myth_engine_opts *opts, const char *name)
 {
-    myth_device_info list[MYTH_DEVICES_MAX];
-    size_t n = 0;
-    if (myth_devices_list(list, MYTH_DEVICES_MAX, &n, cli->mem, opts, NULL) != MYTH_OK)
-        return;
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(list[i].name, name) == 0)
-            return;
-    myth_term_note(cli->term, "%s is not here: the plan lacks what its driver and its kernels take for themselves",
-                   name);
+    myth_device_info info;
+    if (!myth_devices_find(&info, name, cli->mem, opts))
+        myth_term_note(cli->term, "%s is not here: the plan lacks what its driver and its kernels take for themselves",
+                       name);
 }
 
 void myth_expect_limits(myth_cli *cli, const myth_engine_opts *opts, const char *as)

@@ -89,16 +89,10 @@ void myth_rates_shape(char dst[17], const myth_config *c)
 
 static void find_machine(char dst[160], myth_mem *mem, const myth_engine_opts *opts)
 {
-    myth_device_info list[MYTH_DEVICES_MAX];
-    size_t n = 0;
+    myth_device_info info;
     const char *last = strrchr(opts->device, ',');
     last = last ? last + 1 : opts->device;
-    snprintf(dst, 160, "%s", last);
-    if (myth_devices_list(list, MYTH_DEVICES_MAX, &n, mem, opts, NULL) != MYTH_OK)
-        return;
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(list[i].name, last) == 0)
-            snprintf(dst, 160, "%s", list[i].description);
+    snprintf(dst, 160, "%s", myth_devices_find(&info, last, mem, opts) ? info.description : last);
 }
 
 /* Quotes and control characters have no place in the file. */
