@@ -126,15 +126,7 @@ static myth_status add_scanned(finder *s, const myth_place *folder, const char *
 {
     myth_place place = *folder;
     char below[2 * PATH_MAX];
-    if (folder->in_repository) {
-        snprintf(below, sizeof(below), "%s%s", folder->path, path);
-    } else { /* a file without a repository is called by its own name */
-        const char *slash = strrchr(path, '/');
-        snprintf(below, sizeof(below), "%s", slash ? slash + 1 : path);
-        const size_t n = strlen(place.root);
-        if (slash && n + (size_t)(slash - path) + 2 < sizeof(place.root))
-            snprintf(place.root + n, sizeof(place.root) - n, "%s%.*s", n == 1 ? "" : "/", (int)(slash - path), path);
-    }
+    snprintf(below, sizeof(below), "%s%s", folder->path, path);
     if (strlen(below) >= sizeof(place.path))
         return MYTH_OK;
     strcpy(place.path, below);

@@ -226,13 +226,19 @@ static void two_repositories_are_refused(void **state)
     assert_non_null(strstr(r.err, "not in one repository"));
 }
 
-/* Outside of a repository the names are relative to the folder that holds all files. */
-static void loose_files_share_a_folder(void **state)
+/* Outside of a repository the names are relative to the folder that is given, whatever else is in it, or that holds all
+ * that is given. */
+static void loose_files_are_below_what_is_given(void **state)
 {
     (void)state;
     must("mkdir -p $D/loose/a $D/loose/b && cd $D/loose && cp ../r/top.c a && cp ../r/src/deep/short.py b");
     assert_string_equal(files_of("../loose"), "a/top.c b/short.py");
     assert_string_equal(files_of("../loose/a"), "top.c");
+    assert_string_equal(files_of("../loose/a/top.c"), "top.c");
+    assert_string_equal(files_of("../loose/a ../loose/b"), "a/top.c b/short.py");
+    assert_string_equal(files_of("../loose --include '*.py'"), "b/short.py");
+    must("rm -r $D/loose/b");
+    assert_string_equal(files_of("../loose"), "a/top.c");
 }
 
 static void what_cannot_be_read_is_missed(void **state)
@@ -325,11 +331,11 @@ int main(void)
         return CHECK_SKIP;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prompts_are_those_of_inspect_file), cmocka_unit_test(paths_name_files),
-        cmocka_unit_test(standard_input_has_a_name),         cmocka_unit_test(nothing_to_inspect_is_said),
-        cmocka_unit_test(rules_and_severities_are_chosen),   cmocka_unit_test(two_repositories_are_refused),
-        cmocka_unit_test(loose_files_share_a_folder),        cmocka_unit_test(what_cannot_be_read_is_missed),
-        cmocka_unit_test(a_line_too_long_is_missed),         cmocka_unit_test(jobs_change_nothing_but_memory),
+        cmocka_unit_test(prompts_are_those_of_inspect_file),   cmocka_unit_test(paths_name_files),
+        cmocka_unit_test(standard_input_has_a_name),           cmocka_unit_test(nothing_to_inspect_is_said),
+        cmocka_unit_test(rules_and_severities_are_chosen),     cmocka_unit_test(two_repositories_are_refused),
+        cmocka_unit_test(loose_files_are_below_what_is_given), cmocka_unit_test(what_cannot_be_read_is_missed),
+        cmocka_unit_test(a_line_too_long_is_missed),           cmocka_unit_test(jobs_change_nothing_but_memory),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
