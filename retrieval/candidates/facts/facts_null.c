@@ -115,9 +115,12 @@ int myth_fact_usually_tested(myth_facts *k, uint32_t e)
 
 int myth_fact_memory(myth_facts *k, uint32_t e)
 {
-    enum { MEMORY_ASKED, MEMORY_FEW, MEMORY_NEVER, LEAST = 3 };
+    enum { MEMORY_ASKED, MEMORY_FEW, MEMORY_NEVER, MEMORY_SELDOM, LEAST = 3, SELDOM = 4 };
+    const uint32_t n = k->file->n_memory, n_asked = k->file->n_memory_asked;
     (void)e;
-    return k->file->n_memory_asked > 0 ? MEMORY_ASKED : k->file->n_memory < LEAST ? MEMORY_FEW : MEMORY_NEVER;
+    if (n_asked > 0)
+        return (n_asked + 1) * SELDOM <= n ? MEMORY_SELDOM : MEMORY_ASKED;
+    return n < LEAST ? MEMORY_FEW : MEMORY_NEVER;
 }
 
 int myth_fact_memory_ends(myth_facts *k, uint32_t e)

@@ -192,9 +192,27 @@ static int unpack(const char *archive)
 
 static int quiet_shell_injection(void) { return system("sync"); }
 
+static char *quiet_missing_null_check_opened(char *line)
+{
+    FILE *in = fopen("/etc/motd", "r");
+    char *got = in ? fgets(line, 80, in) : NULL;
+    if (in)
+        fclose(in);
+    return got;
+}
+
+static void print_motd(char *line)
+{
+    FILE *in = fopen("/etc/motd", "r"); /* FIRES unchecked-return/not-tested */
+    fread(line, 1, 80, in); /* FIRES unchecked-return/data-lost missing-null-check/argument missing-null-check/opened-argument */
+    fclose(in);
+}
+
+static void name_motd(void) { motd_name = strdup(name_of(1)); /* FIRES unchecked-return/kept-copy */ }
+
 static char *pad_word(const char *word)
 {
-    char *out = malloc(64); /* FIRES unchecked-return/not-tested */
+    char *out = malloc(64); /* FIRES unchecked-return/taken */
     memset(out, 0, 64); /* FIRES missing-null-check/allocated-argument */
     return out;
 }
@@ -1405,7 +1423,7 @@ static int quiet_weak_hash_etag(const unsigned char *etag, size_t n, unsigned ch
 
 static int first_weight(int weight)
 {
-    struct node *item = calloc(1, sizeof(*item)); /* FIRES unchecked-return/not-tested */
+    struct node *item = calloc(1, sizeof(*item)); /* FIRES unchecked-return/taken */
     item->weight = weight; /* FIRES missing-null-check/allocated */
     item->next = NULL;
     return put_item(item);
@@ -1879,7 +1897,7 @@ static int quiet_missing_null_check_developers(int number)
 #else
 static int length_of_copy(int number)
 {
-    char *copy = strdup(name_of(number)); /* FIRES unchecked-return/not-tested */
+    char *copy = strdup(name_of(number)); /* FIRES unchecked-return/taken */
     return (int)strlen(copy); /* FIRES missing-null-check/allocated-argument */
 }
 #endif

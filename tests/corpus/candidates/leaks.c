@@ -526,7 +526,7 @@ static void quiet_resource_leak_replaced(struct table *t, size_t n)
 
 static int lose_text(struct table *t, size_t n)
 {
-    LEAVE_WITHOUT(t->text = realloc(t->text, n)); /* FIRES missing-null-check/parameter resource-leak/replaced */
+    LEAVE_WITHOUT(t->text = realloc(t->text, n)); /* FIRES missing-null-check/parameter resource-leak/replaced-used */
     return 0;
 }
 
@@ -537,7 +537,7 @@ static void lose_checked_text(char **to, size_t n)
 
 static void lose_kept_text(struct table *t, size_t n)
 {
-    keep_room(t->text = realloc(t->text, n)); /* FIRES missing-null-check/parameter resource-leak/replaced */
+    keep_room(t->text = realloc(t->text, n)); /* FIRES missing-null-check/parameter resource-leak/replaced-used */
 }
 
 /* ---- functions that never return ---- */
