@@ -21,7 +21,7 @@ static const myth_option map_options[] = {
     {"tokens", NULL, MYTH_OPT_U32, "N", offsetof(map_opts, tokens), "2000", 1, 10000000,
      "most tokens of the overview, counted with the model's tokenizer"},
     {"for", NULL, MYTH_OPT_TEXT, "QUERY", offsetof(map_opts, query), NULL, 0, 0,
-     "show files that answer QUERY, and files that these use, first"},
+     "show files that answer QUERY, and what they use more than others do, first"},
     {"under", NULL, MYTH_OPT_TEXT, "PATH", offsetof(map_opts, under), NULL, 0, 0,
      "show only files below this folder of DIR"},
     {"summaries", NULL, MYTH_OPT_FLAG, NULL, offsetof(map_opts, summaries), NULL, 0, 0,
@@ -216,6 +216,8 @@ static int run_map(myth_cli *cli, const void *opts)
     };
     MYTH_TRY(myth_repomap_open(&m, mem, x, &mo, &err));
     myth_term_progress_end(cli->term);
+    if (!myth_repomap_has_answer(m))
+        myth_term_note(cli->term, "nothing in these files answers \"%.80s\"; this is the map without --for", o->query);
     MYTH_TRY(myth_repomap_text(&page, m, &(myth_repomap_budget){count_tokens, &c, o->tokens}, &err));
     double took = ms_of(CLOCK_MONOTONIC) - start, cpu = ms_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_start;
     if (o->json)

@@ -68,6 +68,8 @@ static myth_status run_repo_map(myth_tools *t, const json_t *args, myth_reply *a
         .is_cancelled = t->cli->cancel,
     };
     MYTH_TRY(myth_repomap_open(&m, t->cli->mem, x, &mo, err));
+    if (!myth_repomap_has_answer(m))
+        myth_reply_note(a, false, "nothing here answers the query; this is the map without it");
     form.n_file = myth_repomap_n_file(m);
     const myth_repomap_budget budget = {count_answer, &form,
                                         a->budget.max_tokens ? a->budget.max_tokens : a->budget.max_bytes};
@@ -82,7 +84,9 @@ fail:
 }
 
 static const myth_tool_arg repo_map_args[] = {
-    {.name = "query", .kind = MYTH_TOOL_TEXT, .help = "show files that answer this, and files that these use, first"},
+    {.name = "query",
+     .kind = MYTH_TOOL_TEXT,
+     .help = "show files that answer this, and what they use more than others do, first"},
     {.name = "under", .kind = MYTH_TOOL_TEXT, .help = "only files below this folder, relative to the root"},
 };
 

@@ -504,6 +504,26 @@ static int by_place(const void *a, const void *b)
     return (x->idx > y->idx) - (x->idx < y->idx); /* by path */
 }
 
+bool myth_filegraph_place(myth_filegraph *g)
+{
+    const uint32_t n = g->n_node;
+    placed *order = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)n + 1, sizeof(*order));
+    if (!order)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        double most = 0;
+        for (uint32_t k = g->first_flow[i]; k < g->first_flow[i + 1]; k++)
+            most = g->flow[k].share > most ? g->flow[k].share : most;
+        order[i] = (placed){&g->node[i], g->node[i].rank * (most + MYTH_SHARE_UNUSED), i};
+    }
+    if (n)
+        qsort(order, n, sizeof(*order), by_place);
+    for (uint32_t i = 0; i < n; i++)
+        g->place[i] = order[i].idx;
+    myth_free(g->mem, order);
+    return true;
+}
+
 myth_status myth_filegraph_rank(myth_filegraph *g, const double *start, double damping, myth_error *err)
 {
     uint32_t n = g->n_node;
@@ -512,11 +532,9 @@ myth_status myth_filegraph_rank(myth_filegraph *g, const double *start, double d
     double *rank = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)n + 1, 3 * sizeof(*rank)), *next = rank + n,
            *from = next + n;
     double *share = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)g->n_link + 1, sizeof(*share));
-    placed *order = myth_alloc_n(g->mem, MYTH_MEM_OTHER, "map", (size_t)n + 1, sizeof(*order));
-    if (!rank || !share || !order) {
+    if (!rank || !share) {
         myth_free(g->mem, rank);
         myth_free(g->mem, share);
-        myth_free(g->mem, order);
         return myth_filegraph_no_memory(err);
     }
     for (uint32_t i = 0; start && i < n; i++)
@@ -543,19 +561,8 @@ myth_status myth_filegraph_rank(myth_filegraph *g, const double *start, double d
     for (uint32_t i = 0; i < n; i++)
         g->node[i].rank = rank[i];
     myth_filegraph_mark_packages(g);
-    const bool ok = myth_filegraph_find_flows(g);
-    for (uint32_t i = 0; i < n && ok; i++) {
-        double most = 0;
-        for (uint32_t k = g->first_flow[i]; k < g->first_flow[i + 1]; k++)
-            most = g->flow[k].share > most ? g->flow[k].share : most;
-        order[i] = (placed){&g->node[i], g->node[i].rank * (most + MYTH_SHARE_UNUSED), i};
-    }
-    if (n && ok)
-        qsort(order, n, sizeof(*order), by_place);
-    for (uint32_t i = 0; i < n && ok; i++)
-        g->place[i] = order[i].idx;
+    const bool ok = myth_filegraph_find_flows(g) && myth_filegraph_place(g);
     myth_free(g->mem, rank < next ? rank : next);
     myth_free(g->mem, share);
-    myth_free(g->mem, order);
     return ok ? MYTH_OK : myth_filegraph_no_memory(err);
 }

@@ -80,12 +80,23 @@ myth_status myth_filegraph_make(myth_filegraph *out, myth_mem *mem, myth_store *
 myth_status myth_filegraph_load(myth_filegraph *out, myth_mem *mem, myth_store *s, myth_error *err);
 void myth_filegraph_close(myth_filegraph *g); /* takes a zeroed one */
 
-/* How likely a walk goes on at each file: for a query it explains far, without one it stays near the first uses. */
-#define MYTH_DAMPING_QUERY 0.85
-#define MYTH_DAMPING_MAP   0.5
+/* How likely a walk goes on at each file: it stays near where it begins. */
+#define MYTH_DAMPING_MAP 0.5
 
 /* Computes ranks and places. `start` has a weight per node for the beginning of a random walk; NULL = all equal. */
 myth_status myth_filegraph_rank(myth_filegraph *g, const double *start, double damping, myth_error *err);
+
+/* What a query says of one file. */
+typedef struct {
+    int64_t id;
+    uint32_t symbol; /* the definition that answers, its place in its file + 1; 0 = none */
+    double weight;   /* above 0 */
+} myth_asked;
+
+/* Ranks and places for a query: by how much more often a walk that begins at what answers it comes to a file than the
+ * walk of the map without a query, whose ranks are in the table. So what everything uses is not what answers every
+ * query. Sorts asked[n]. */
+myth_status myth_filegraph_rank_for(myth_filegraph *g, myth_store *s, myth_asked *asked, size_t n, myth_error *err);
 
 /* Weights for the beginning of the walk of a map without a query; the caller frees them. NULL: no memory. */
 double *myth_filegraph_starts(const myth_filegraph *g, myth_error *err);

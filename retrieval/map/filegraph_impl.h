@@ -62,6 +62,8 @@ void myth_filegraph_free_given(myth_given_list *l);
 
 /* Finds the flows of the ranks as they are; false: no memory. */
 bool myth_filegraph_find_flows(myth_filegraph *g);
+/* Sets the places by ranks and flows; false: no memory. */
+bool myth_filegraph_place(myth_filegraph *g);
 
 /* The sum of the weights of a file's links; the file's rank is divided among them by weight. */
 static inline double myth_filegraph_weight_sum(const myth_filegraph *g, uint32_t node)

@@ -32,7 +32,7 @@ struct myth_repomap {
     myth_pool pool;
     char *under;
     uint32_t n_file;
-    bool has_own, is_at_end, has_next;
+    bool has_own, has_answer, is_at_end, has_next;
     myth_repomap_entry next; /* the next file, not yet in the heap */
     myth_repomap_entry *entry;
     uint32_t n_entry, cap_entry;
@@ -93,7 +93,7 @@ myth_status myth_repomap_open(myth_repomap **out, myth_mem *mem, myth_index *x, 
         goto fail;
     }
     memcpy(m->under, under, n);
-    MYTH_TRY(myth_repomap_make(mem, x, opts, &m->has_own, err));
+    MYTH_TRY(myth_repomap_make(mem, x, opts, &m->has_own, &m->has_answer, err));
     MYTH_TRY(myth_repomap_reader_open(&m->reader, mem, myth_index_store(x), &m->opts, err));
     MYTH_TRY(count_files(m, err));
     *out = m;
@@ -122,6 +122,7 @@ void myth_repomap_close(myth_repomap *m)
 }
 
 uint32_t myth_repomap_n_file(const myth_repomap *m) { return m->n_file; }
+bool myth_repomap_has_answer(const myth_repomap *m) { return m->has_answer; }
 
 /* ---- lines by their value ---- */
 

@@ -44,7 +44,8 @@
 typedef struct myth_repomap myth_repomap;
 
 typedef struct {
-    const char *query; /* files that answer this query, and files that they lead to, come first; NULL = no query */
+    const char
+        *query; /* files that answer this query, and what these use more than others do, come first; NULL = no query */
     const char *under; /* only files below this folder, relative to the root; NULL = all                            */
     /* Filters texts that are shown (headlines, signatures, lines of evidence), such as a redactor: writes at most
      * cap - 1 bytes and a zero, returns the bytes. NULL = show all. */
@@ -63,6 +64,8 @@ myth_status myth_repomap_open(myth_repomap **out, myth_mem *mem, myth_index *x, 
 void myth_repomap_close(myth_repomap *m); /* takes NULL */
 /* Number of files in the map: all, or those below `under`. */
 uint32_t myth_repomap_n_file(const myth_repomap *m);
+/* False: nothing of the index answers the query, so that the map is the one without it. */
+bool myth_repomap_has_answer(const myth_repomap *m);
 
 /* ---- as text ---- */
 

@@ -394,6 +394,7 @@ static myth_status read_rank(myth_pool *pool, myth_repomap_entry *e, const unsig
         if (at < e->n_symbol && row[at]->idx == idx) {
             row[at]->share = share;
             row[at]->is_given = number & 1;
+            row[at]->is_public |= row[at]->is_given;
         }
     }
     e->most = e->rank * (most + MYTH_SHARE_UNUSED);

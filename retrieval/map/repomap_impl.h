@@ -76,7 +76,7 @@ myth_status myth_repomap_path(myth_repomap_reader *r, myth_pool *pool, int64_t i
 /* The tables facts, links and ranks as they must be; for this connection alone when they cannot be written or when
  * there is a query. Leaves the store in a read. *has_own: some are in memory, to be dropped by myth_repomap_drop. */
 myth_status myth_repomap_make(myth_mem *mem, myth_index *x, const myth_repomap_opts *opts, bool *has_own,
-                              myth_error *err);
+                              bool *has_answer, myth_error *err);
 void myth_repomap_drop(myth_index *x);
 
 #endif

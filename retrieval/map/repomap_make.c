@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LINE_CAP = 200, QUERY_FILES = 10, LOCK_WAIT_MS = 200, PUT_WAIT_MS = 10000 };
+enum { LINE_CAP = 200, QUERY_HITS = 24, LOCK_WAIT_MS = 200, PUT_WAIT_MS = 10000 };
 
 static myth_status no_memory(myth_error *err) { return myth_fail(err, MYTH_ENOMEM, "no memory for a map"); }
 
@@ -303,38 +303,50 @@ static myth_status make_own(myth_mem *mem, myth_store *store, const myth_repomap
 
 /* ---- a query ---- */
 
-static int by_id(const void *a, const void *b)
+/* The place in its file of a hit's definition + 1; 0 = it has none. */
+static uint32_t symbol_of(sqlite3_stmt *q, const myth_hit *h)
 {
-    int64_t x = ((const myth_hit *)a)->file_id, y = ((const myth_hit *)b)->file_id;
-    return (x > y) - (x < y);
+    uint32_t found = 0;
+    sqlite3_bind_int64(q, 1, h->file_id * MYTH_SYMBOL_IDS);
+    sqlite3_bind_int64(q, 2, h->file_id * MYTH_SYMBOL_IDS + MYTH_SYMBOL_IDS - 1);
+    sqlite3_bind_text(q, 3, h->name, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(q, 4, h->line0);
+    sqlite3_bind_int64(q, 5, h->line1);
+    if (*h->name && sqlite3_step(q) == SQLITE_ROW)
+        found = 1 + (uint32_t)(sqlite3_column_int64(q, 0) % MYTH_SYMBOL_IDS);
+    sqlite3_reset(q);
+    return found;
 }
 
-/* Ranks files by a random walk that begins at the files of a search, in proportion to their scores. */
-static myth_status rank_for(myth_mem *mem, myth_store *store, myth_hits *hits, bool has_table, myth_error *err)
+/* Ranks files by what a search finds: each hit weighs the square of its score. */
+static myth_status rank_for(myth_mem *mem, myth_store *store, const myth_hits *hits, bool has_table, myth_error *err)
 {
     myth_filegraph g = {0};
     myth_status st = MYTH_OK;
-    double *start = NULL, sum = 0;
+    sqlite3_stmt *q = NULL;
+    size_t n = 0;
+    myth_asked *asked = myth_alloc_n(mem, MYTH_MEM_OTHER, "map", (size_t)hits->n_hit + 1, sizeof(*asked));
+    if (!asked)
+        return no_memory(err);
+    MYTH_TRY(myth_store_fail(store,
+                             sqlite3_prepare_v2(myth_store_db(store),
+                                                "SELECT id FROM symbols WHERE id BETWEEN ?1 AND ?2 AND "
+                                                "CAST(name AS TEXT)=?3 AND line0<=?5 AND line1>=?4 ORDER BY id",
+                                                -1, &q, NULL),
+                             err));
+    for (uint32_t i = 0; i < hits->n_hit; i++) {
+        const myth_hit *h = &hits->hit[i];
+        if (h->score > 0)
+            asked[n++] = (myth_asked){h->file_id, symbol_of(q, h), h->score * h->score};
+    }
     MYTH_TRY(myth_filegraph_load(&g, mem, store, err));
-    start = myth_alloc_n(mem, MYTH_MEM_OTHER, "map", (size_t)g.n_node + 1, sizeof(*start));
-    if (!start) {
-        st = no_memory(err);
-        goto fail;
-    }
-    if (hits->n_hit)
-        qsort(hits->hit, hits->n_hit, sizeof(*hits->hit), by_id);
-    for (uint32_t i = 0; i < g.n_node; i++) {
-        myth_hit key = {.file_id = g.node[i].id};
-        const myth_hit *h = hits->n_hit ? bsearch(&key, hits->hit, hits->n_hit, sizeof(key), by_id) : NULL;
-        start[i] = h && h->score > 0 ? h->score : 0;
-        sum += start[i];
-    }
-    MYTH_TRY(myth_filegraph_rank(&g, sum > 0 ? start : NULL, MYTH_DAMPING_QUERY, err));
+    MYTH_TRY(myth_filegraph_rank_for(&g, store, asked, n, err));
     if (!has_table)
         MYTH_TRY(run(store, own_ranks, err));
     MYTH_TRY(myth_filegraph_save(&g, store, false, err));
 fail:
-    myth_free(mem, start);
+    sqlite3_finalize(q);
+    myth_free(mem, asked);
     myth_filegraph_close(&g);
     return st;
 }
@@ -348,16 +360,19 @@ void myth_repomap_drop(myth_index *x)
 }
 
 myth_status myth_repomap_make(myth_mem *mem, myth_index *x, const myth_repomap_opts *opts, bool *has_own,
-                              myth_error *err)
+                              bool *has_answer, myth_error *err)
 {
     myth_store *store = myth_index_store(x);
     myth_status st = MYTH_OK;
     myth_hits hits = {0};
     *has_own = false;
+    *has_answer = true;
     if (opts->query) {
-        myth_search_opts so = {.query = opts->query, .mode = MYTH_SEARCH_RANKED, .k = QUERY_FILES, .by_file = true};
+        myth_search_opts so = {
+            .query = opts->query, .mode = MYTH_SEARCH_RANKED, .k = QUERY_HITS, .with_text = true, .narrow = true};
         MYTH_TRY(myth_search(&hits, x, &so, err));
     }
+    *has_answer = !opts->query || hits.n_hit > 0;
     if (!myth_repomap_is_fresh(store) && !x->is_read_only) {
         st = make_stored(mem, x, opts, err);
         if (st != MYTH_OK && st != MYTH_ELOST)
@@ -368,7 +383,7 @@ myth_status myth_repomap_make(myth_mem *mem, myth_index *x, const myth_repomap_o
         *has_own = true;
         MYTH_TRY(make_own(mem, store, opts, err));
     }
-    if (opts->query) {
+    if (hits.n_hit) { /* a query that nothing answers has the map without one */
         bool has_table = *has_own;
         *has_own = true;
         MYTH_TRY(rank_for(mem, store, &hits, has_table, err));

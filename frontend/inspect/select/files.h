@@ -11,8 +11,8 @@
  * Filters    include and exclude are globs as --glob of a scan, relative to each directory. They do not leave out a
  *            file that is named itself
  * Names      relative to one root: the top of the repository, so that a file is called as it is when it is inspected
- *            alone (place.h); outside of a repository the folder that holds all paths of the command line: the directory
- *            itself where one is given alone, and the current one for patterns
+ *            alone (place.h); outside of a repository the folder that holds all paths of the command line, which is a
+ *            directory itself where it is given alone, and the current one for patterns
  * Order      that of the paths; the files of a directory as the scan sorts them
  * Lost       what a directory should have held and could not be read is a row in `missed`
  * Owner      the list; books OTHER

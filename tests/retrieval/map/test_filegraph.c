@@ -52,7 +52,7 @@ static void a_link_is_worth_the_root_of_its_uses(void **state)
     myth_filegraph g;
     double sum = 0;
     make(&g, files, N_FILE, links, 2);
-    assert_int_equal(myth_filegraph_rank(&g, NULL, MYTH_DAMPING_QUERY, NULL), MYTH_OK);
+    assert_int_equal(myth_filegraph_rank(&g, NULL, 0.85, NULL), MYTH_OK);
     for (uint32_t i = 0; i < N_FILE; i++)
         sum += g.node[i].rank;
     assert_true(fabs(sum - 1) < 1e-9); /* nothing is lost */
@@ -73,7 +73,7 @@ static void a_link_is_shared_by_those_who_define_it(void **state)
     static const made_link links[] = {{0, 1, 16, 4}, {0, 2, 1, 1}};
     myth_filegraph g;
     make(&g, files, N_FILE, links, 2);
-    assert_int_equal(myth_filegraph_rank(&g, NULL, MYTH_DAMPING_QUERY, NULL), MYTH_OK);
+    assert_int_equal(myth_filegraph_rank(&g, NULL, 0.85, NULL), MYTH_OK);
     assert_true(fabs(g.node[1].rank - g.node[2].rank) < 1e-12);
     assert_true(g.node[1].rank > g.node[0].rank);
     myth_filegraph_close(&g);
@@ -87,7 +87,7 @@ static void a_walk_begins_where_it_is_told(void **state)
     static const double start[N_FILE] = {3, 0, 0, 0, 0, 0};
     myth_filegraph g;
     make(&g, files, N_FILE, links, 2);
-    assert_int_equal(myth_filegraph_rank(&g, start, MYTH_DAMPING_QUERY, NULL), MYTH_OK);
+    assert_int_equal(myth_filegraph_rank(&g, start, 0.85, NULL), MYTH_OK);
     assert_true(fabs(g.node[0].rank + g.node[1].rank - 1) < 1e-9);
     assert_true(g.node[0].rank > g.node[1].rank && g.node[1].rank > 0.4);
     for (uint32_t i = 2; i < N_FILE; i++)

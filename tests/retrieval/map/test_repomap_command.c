@@ -128,6 +128,35 @@ static void same_bytes(void **state)
     assert_string_equal(a.out, b.out); /* the current folder */
 }
 
+/* A map for a query begins with what answers it, also where that is for its file alone, and not with what every file
+ * uses. */
+static void a_query_is_answered(void **state)
+{
+    (void)state;
+    static cli_result r;
+    cli_shell(&r,
+              "mkdir -p $D/q && cd $D/q && printf '#define CHECK(x) check(x, #x)\\nvoid check(int x, const char *text);"
+              "\\nvoid *take_memory(int n);\\n' >util.h && printf '#include \"util.h\"\\nvoid check(int x, const char "
+              "*text)\\n{\\n    (void)x;\\n}\\nvoid *take_memory(int n)\\n{\\n    return 0;\\n}\\n' >util.c && "
+              "for f in invoices ledgers customers parcels drivers harbours tariffs seasons; do "
+              "{ printf '#include \"util.h\"\\n\\nstatic int sum_of_%s(int n)\\n{\\n    CHECK(n);\\n    return "
+              "n;\\n}\\n\\n' $f; "
+              "for i in 1 2 3; do printf 'int %s_step_%s(int n)\\n{\\n    CHECK(n);\\n    check(n, 0);\\n    "
+              "take_memory(n);\\n    return sum_of_%s(n);\\n}\\n\\n' $f $i $f; done; } >$f.c; done");
+    assert_int_equal(r.code, 0);
+    cli_expect(&r, "map $D/q --tokens 90 --for 'the sum of parcels'", 0);
+    const char *answer = strstr(r.out, "parcels.c"), *used = strstr(r.out, "util");
+    if (!answer || (used && used < answer) || !strstr(r.out, "sum_of_parcels"))
+        fail_msg("%s", r.out);
+    cli_expect(&r, "map $D/q --tokens 90", 0);
+    assert_non_null(strstr(r.out, "util.h"));
+    assert_null(strstr(r.out, "sum_of_parcels"));
+    cli_expect(&r, "map $D/q --tokens 90 --for zzyzx", 0);
+    assert_non_null(strstr(r.err, "nothing in these files answers \"zzyzx\""));
+    cli_expect(&r, "tool repo_map -C $D/q --args '{\"query\":\"zzyzx\",\"max_bytes\":2000}'", 0);
+    assert_non_null(strstr(r.out, "nothing here answers the query"));
+}
+
 static void exit_codes(void **state)
 {
     (void)state;
@@ -148,11 +177,9 @@ static void exit_codes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(says_all_of_a_file),
-        cmocka_unit_test(secrets_are_not_shown),
-        cmocka_unit_test(never_over_its_budget),
-        cmocka_unit_test(same_bytes),
-        cmocka_unit_test(exit_codes),
+        cmocka_unit_test(says_all_of_a_file),    cmocka_unit_test(secrets_are_not_shown),
+        cmocka_unit_test(never_over_its_budget), cmocka_unit_test(same_bytes),
+        cmocka_unit_test(a_query_is_answered),   cmocka_unit_test(exit_codes),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
