@@ -147,6 +147,8 @@ bool myth_facts_is_told(const myth_flow *f, uint32_t e, uint32_t next);
 bool myth_facts_is_of_kernel(const myth_facts *k, uint32_t e);
 /* It is an address in four numbers that a function of the library has written or accepted before. */
 bool myth_facts_is_of_address(const myth_facts *k, uint32_t e);
+/* It is a text of the program itself: sscanf(PACKAGE_VERSION, "%d", &major). */
+bool myth_facts_is_of_constant(const myth_facts *k, uint32_t e);
 /* Whether a name has the word between borders: at its begin or behind a sign, and no small letter behind it. */
 bool myth_facts_has_part(const char *name, const char *word);
 /* Whether a function keeps what it is given, by a word in its name. */

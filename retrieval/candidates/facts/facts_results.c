@@ -187,7 +187,8 @@ enum {
     SETTLED_AGAIN,
     SETTLED_TOLD,
     SETTLED_KERNEL,
-    SETTLED_ADDRESS
+    SETTLED_ADDRESS,
+    SETTLED_CONSTANT
 };
 
 /* Whether a number that was read out of a text is checked by errno, or by where it ended. */
@@ -478,6 +479,8 @@ int myth_fact_settled(myth_facts *k, uint32_t e)
         return SETTLED_KERNEL;
     if (myth_facts_is_of_address(k, e))
         return SETTLED_ADDRESS;
+    if (myth_facts_is_of_constant(k, e))
+        return SETTLED_CONSTANT;
     if (!myth_facts_taker(f, e, &d))
         return SETTLED_NO;
     if (myth_facts_is_set_again(f, d))
@@ -515,7 +518,8 @@ int myth_fact_settled(myth_facts *k, uint32_t e)
 
 /* ---- values that were there before ---- */
 
-/* Whether event x gives the path, what it is a part of or its first byte a value before it is scanned into. */
+/* Whether event x gives the path, what it is a part of, or its first element (s[0], *s) a value before it is scanned
+ * into. */
 static bool sets(const myth_flow *f, const myth_event *x, uint32_t path)
 {
     static const char *const wipes[] = {"memset", "bzero"};
@@ -523,17 +527,32 @@ static bool sets(const myth_flow *f, const myth_event *x, uint32_t path)
     if (x->kind == MYTH_EVENT_ARG)
         return x->index == 0 && myth_flow_is_part(f, path, x->path) &&
                myth_flow_is_one_of(f->names + x->name, wipes, N_OF(wipes));
-    const bool is_first = f->path[x->path].base == path && strcmp(text + strcspn(text, "["), "[0]") == 0;
+    const bool is_first =
+        f->path[x->path].base == path && (text[0] == '*' || strcmp(text + strcspn(text, "["), "[0]") == 0);
     return x->kind == MYTH_EVENT_DEFINE && (is_first || myth_flow_is_part(f, path, x->path)) &&
            x->value != MYTH_VALUE_OUT && x->value != MYTH_VALUE_NOTHING && x->value != MYTH_VALUE_PARAMETER;
 }
 
+/* Whether event e is in a loop that begins behind event x, and may be run again: its branch does not leave. */
+static bool is_again_behind(const myth_flow *f, uint32_t e, uint32_t x)
+{
+    for (uint32_t s = f->event[e].scope; s && !myth_flow_is_inside(f, f->event[x].scope, s); s = f->scope[s].parent) {
+        if (f->scope[s].kind == MYTH_SCOPE_LOOP)
+            return true;
+        if (f->scope[s].leaves != MYTH_LEAVES_NOT)
+            return false;
+    }
+    return false;
+}
+
 /* Whether argument `path` of a scanning call has a value before, in this function. *is_asked: one that says that
  * nothing was found, a number below zero, or any that is asked for. *is_default: the call is made on some ways only
- * that come from there, so it is what the path has on all others. */
-static bool is_preset(const myth_flow *f, uint32_t call, uint32_t path, bool *is_asked, bool *is_default)
+ * that come from there, in no loop or in a branch of one, so it is what the path has on all others. *is_fresh: no scan
+ * before can have changed it. */
+static bool is_preset(const myth_flow *f, uint32_t call, uint32_t path, bool *is_asked, bool *is_default,
+                      bool *is_fresh)
 {
-    bool is_set = false, is_inner = false;
+    bool is_set = false, is_inner = false, is_stale = true;
     for (uint32_t i = 0; i < f->n_event; i++) {
         const myth_event *x = &f->event[i];
         if (x->kind == MYTH_EVENT_TEST && x->path &&
@@ -548,10 +567,14 @@ static bool is_preset(const myth_flow *f, uint32_t call, uint32_t path, bool *is
         }
         if (sets(f, x, path)) {
             is_set = true;
-            is_inner = f->event[call].scope != x->scope && myth_flow_is_inside(f, f->event[call].scope, x->scope);
-        }
+            is_inner = f->event[call].scope != x->scope && myth_flow_is_inside(f, f->event[call].scope, x->scope) &&
+                       f->scope[f->event[call].scope].kind != MYTH_SCOPE_LOOP;
+            is_stale = !myth_flow_is_inside(f, f->event[call].scope, x->scope) || is_again_behind(f, call, i);
+        } else if (x->kind == MYTH_EVENT_DEFINE && x->value == MYTH_VALUE_OUT && x->path == path)
+            is_stale = true;
     }
     *is_default &= is_inner;
+    *is_fresh &= is_set && !is_stale;
     return is_set;
 }
 
@@ -573,7 +596,7 @@ int myth_fact_preset(myth_facts *k, uint32_t e)
 {
     static const char *const scans[] = {"sscanf", "fscanf", "scanf"};
     const myth_flow *f = k->flow;
-    bool is_asked = false, is_default = true;
+    bool is_asked = false, is_default = true, is_fresh = true;
     if (myth_facts_event(k, e)->kind != MYTH_EVENT_CALL)
         return 0;
     const char *last = myth_flow_last_word(f->names + myth_facts_event(k, e)->name);
@@ -582,10 +605,10 @@ int myth_fact_preset(myth_facts *k, uint32_t e)
     const uint32_t first = strcmp(last, "scanf") == 0 ? 1 : 2, n = n_arguments(k, e);
     for (uint32_t i = first; i < n; i++) {
         const uint32_t path = given_path(f, e, i);
-        if (!path || !(is_kept_by_cases(f, e, path) || is_preset(f, e, path, &is_asked, &is_default)))
+        if (!path || !(is_kept_by_cases(f, e, path) || is_preset(f, e, path, &is_asked, &is_default, &is_fresh)))
             return 0;
     }
-    return n > first && (is_asked || is_default);
+    return n > first && (is_asked || is_default || is_fresh);
 }
 
 /* ---- rights ---- */

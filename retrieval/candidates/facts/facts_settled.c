@@ -339,6 +339,17 @@ bool myth_facts_is_of_address(const myth_facts *k, uint32_t e)
     return n_call > 0;
 }
 
+bool myth_facts_is_of_constant(const myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const TSNode from = myth_facts_argument(k, e, 0);
+    char word[MYTH_SPAN_WORD];
+    if (is_null(from) || strcmp(called(f, e), "sscanf") != 0)
+        return false;
+    const span s = node_span(f, from);
+    return role_of(f, from) == MYTH_ROLE_TEXT || (word_at(s, 0, word) == s.n && myth_flow_is_constant_name(word));
+}
+
 /* ---- who asks for it ---- */
 
 /* The number of the parameter that a path is a part of, or what is behind it; UINT32_MAX = of none. *root: the

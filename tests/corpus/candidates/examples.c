@@ -1475,7 +1475,7 @@ static void start(pthread_t *thread)
 
 static int read_port(const char *text)
 {
-    int port = 80;
+    int port;
     sscanf(text, "%d", &port); /* FIRES unchecked-return/not-scanned */
     return port;
 }
