@@ -28,7 +28,7 @@ static int quiet_unchecked_return_part(struct shop *shop)
 
 static int count_parts(struct shop *shop)
 {
-    int n = parts_add(shop, 80); /* FIRES unchecked-return/not-tested */
+    int n = parts_add(shop, 80); /* FIRES unchecked-return/not-tested-number */
     return n * 2; /* FIRES integer-overflow/returned */
 }
 

@@ -930,7 +930,7 @@ static void sync_third(struct queue *q)
 
 static int end_of(FILE *in)
 {
-    int at = fseek(in, 0, SEEK_END); /* FIRES unchecked-return/not-tested */
+    int at = fseek(in, 0, SEEK_END); /* FIRES unchecked-return/not-tested-number */
     return use_end(at);
 }
 
@@ -1696,7 +1696,7 @@ static void *quiet_integer_overflow_tiles(size_t across, size_t down)
 
 static void pass_on(int from, int to, char *room)
 {
-    size_t got = recv(from, room, 64, 0); /* FIRES missing-bounds-check/read-spent sign-mixing/result-spent unchecked-return/not-tested */
+    size_t got = recv(from, room, 64, 0); /* FIRES missing-bounds-check/read-spent sign-mixing/result-spent unchecked-return/not-tested-number */
     copy_notice(to, room, got);
 }
 
@@ -2040,7 +2040,7 @@ static void quiet_unchecked_return_wait(int socket)
 static int first_of(int socket)
 {
     char byte = 0;
-    int n = read(socket, &byte, 1); /* FIRES unchecked-return/not-tested */
+    int n = read(socket, &byte, 1); /* FIRES unchecked-return/not-tested-number */
     close(socket);
     return byte;
 }

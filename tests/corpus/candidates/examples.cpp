@@ -889,7 +889,7 @@ static void sync_third(Queue *q)
 
 static int end_of(FILE *in)
 {
-    int at = fseek(in, 0, SEEK_END); /* FIRES unchecked-return/not-tested */
+    int at = fseek(in, 0, SEEK_END); /* FIRES unchecked-return/not-tested-number */
     return use_end(at);
 }
 
@@ -1726,7 +1726,7 @@ static void *quiet_integer_overflow_tiles(size_t across, size_t down)
 
 static void pass_on(int from, int to, char *room)
 {
-    size_t got = recv(from, room, 64, 0); /* FIRES missing-bounds-check/read-spent sign-mixing/result-spent unchecked-return/not-tested */
+    size_t got = recv(from, room, 64, 0); /* FIRES missing-bounds-check/read-spent sign-mixing/result-spent unchecked-return/not-tested-number */
     copy_notice(to, room, got);
 }
 

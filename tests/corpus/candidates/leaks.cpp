@@ -55,7 +55,7 @@ int quiet_resource_leak_of_guard(int n)
 
 int quiet_resource_leak_of_closer(int n)
 {
-    Closer in = std::fopen("/etc/motd", "r"); /* FIRES unchecked-return/not-tested */
+    Closer in = std::fopen("/etc/motd", "r"); /* FIRES unchecked-return/not-tested-number */
     if (n < 80)
         return -1;
     return read_line(in.get(), n);

@@ -132,6 +132,6 @@ static void quiet_unchecked_return_popped(Stack &all)
 
 static void pop_state(Stack &all)
 {
-    int rc = all.tls_set(); // FIRES unchecked-return/not-tested
+    int rc = all.tls_set(); // FIRES unchecked-return/not-tested-number
     show_number(rc);
 }
