@@ -1,5 +1,6 @@
 /* facts_settled.c - why the result of a call that can fail needs no test: by what it is, where it goes, and who asks
  * for it (facts.h). */
+#define _GNU_SOURCE /* memmem */
 #include "facts_span.h"
 
 #include <stdio.h>
@@ -406,6 +407,83 @@ static bool is_asked_first(span s, const char *want)
             return is_asked_at(s, i, n);
     }
     return false;
+}
+
+/* The function of whose call what stands at byte `at` is an argument; "" = none. */
+static void called_around(const myth_flow *f, uint32_t at, char name[MYTH_SPAN_WORD])
+{
+    enum { FAR = 200 };
+    const uint32_t least = at > FAR ? at - FAR : 0;
+    uint32_t depth = 0;
+    name[0] = '\0';
+    for (; at > least && !strchr(";{}", f->text[at - 1]); at--) {
+        const char c = f->text[at - 1];
+        if (c == ')')
+            depth++;
+        if (c == '(' && depth-- == 0)
+            break;
+    }
+    if (at == least || f->text[at - 1] != '(')
+        return;
+    for (at--; at > least && f->text[at - 1] == ' ';)
+        at--;
+    uint32_t from = at;
+    while (from > least && is_word_byte(f->text[from - 1]))
+        from--;
+    word_at(span_of(f, from, at), 0, name);
+}
+
+/* Whether a function of the library reads a text at bytes [at, at + n) of the file, and no condition asked for it in
+ * the bytes before. */
+static bool is_read_bare(const myth_flow *f, uint32_t at, uint32_t n)
+{
+    enum { FAR = 300 };
+    char name[MYTH_SPAN_WORD];
+    uint32_t from = at;
+    while (from > 0 && (is_word_byte(f->text[from - 1]) || strchr(".->[]", f->text[from - 1])))
+        from--;
+    uint32_t before = from, behind = at + n;
+    while (before > 0 && isspace((unsigned char)f->text[before - 1]))
+        before--;
+    while (behind < f->n_text && isspace((unsigned char)f->text[behind]))
+        behind++;
+    if (before == 0 || !strchr("(,", f->text[before - 1]) || behind >= f->n_text || !strchr(",)", f->text[behind]))
+        return false;
+    called_around(f, from, name);
+    if (!myth_facts_takes_text(name))
+        return false;
+    const uint32_t size = at + n - from, least = from > FAR ? from - FAR : 0;
+    const span all = span_of(f, 0, f->n_text);
+    for (uint32_t i = from; i-- > least;) {
+        if (f->text[i] == '\n' && i + 1 < f->n_text && f->text[i + 1] == '}')
+            break; /* the end of a function */
+        if (memcmp(f->text + i, f->text + from, size) == 0 && !is_word_byte(f->text[i + size]) &&
+            (i == 0 || !is_word_byte(f->text[i - 1])) && is_asked_at(all, i, size))
+            return false;
+    }
+    return true;
+}
+
+int myth_fact_read_bare(myth_facts *k, uint32_t e)
+{
+    const myth_flow *f = k->flow;
+    const char *const end = f->text + f->n_text;
+    uint32_t d;
+    if (myth_facts_event(k, e)->kind != MYTH_EVENT_CALL || !myth_facts_taker(f, e, &d))
+        return 0;
+    const char *word = last_word(f, f->event[d].path);
+    const size_t n = strlen(word);
+    const bool is_member = f->path[f->event[d].path].base != 0;
+    if (n == 0 || !is_word_byte(word[0]) || isdigit((unsigned char)word[0]))
+        return 0;
+    for (const char *p = f->text; (p = memmem(p, (size_t)(end - p), word, n)) != NULL; p += n) {
+        const uint32_t at = (uint32_t)(p - f->text);
+        const bool is_word = (at == 0 || !is_word_byte(p[-1])) && p + n < end && !is_word_byte(p[n]);
+        const bool is_behind = at > 1 && (p[-1] == '.' || (p[-1] == '>' && p[-2] == '-'));
+        if (is_word && is_behind == is_member && is_read_bare(f, at, (uint32_t)n))
+            return 1;
+    }
+    return 0;
 }
 
 /* What a caller calls the path that is `tail` behind the parameter for which it gives `arg`; tail "" = what it points

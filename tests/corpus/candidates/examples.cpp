@@ -1275,7 +1275,7 @@ static int quiet_uninitialized_variable_again(struct queue *all)
 
 static void rename_box(struct box *box, const char *title)
 {
-    box->title = strdup(title); /* FIRES unchecked-return/copy-given missing-null-check/argument */
+    box->title = strdup(title); /* FIRES unchecked-return/kept-copy-read missing-null-check/argument */
 }
 
 /* A static variable outlives the function. */

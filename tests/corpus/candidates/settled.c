@@ -369,6 +369,20 @@ static void show_chain(BIO *chain)
     BIO_push(chain, memory); /* FIRES unchecked-return/can-fail */
 }
 
+/* A copy that the file compares with a name as if it were always there, and one for which it asks first. */
+static void set_brand(struct shelf *shelf, const char *brand)
+{
+    shelf->brand_name = strdup(brand); /* FIRES unchecked-return/kept-copy-read missing-null-check/argument missing-null-check/parameter */
+    shelf->remark_text = strdup(brand); /* FIRES unchecked-return/copy-given */
+}
+
+static int has_brand(const struct shelf *shelf, const char *brand, const char *remark)
+{
+    if (shelf->remark_text && strcmp(shelf->remark_text, remark) != 0) /* FIRES missing-null-check/argument missing-null-check/parameter */
+        return 0;
+    return strcmp(shelf->brand_name, brand) == 0;
+}
+
 /* What a line before it had is there, where this one has nothing. */
 static int weight_of_all(const char *const *line, int n_line)
 {
