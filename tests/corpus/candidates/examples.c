@@ -465,7 +465,7 @@ static int send_built(int to)
 
 static int send_connected(int to)
 {
-    int s = open_channel(to); /* FIRES resource-leak/file */
+    int s = open_channel(to); /* FIRES resource-leak/file-named */
     if (s < 0)
         return -1;
     if (to == 3)

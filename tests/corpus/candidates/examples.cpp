@@ -424,7 +424,7 @@ static int quiet_resource_leak_found(int key)
 
 static int send_connected(int to)
 {
-    int s = open_channel(to); /* FIRES resource-leak/file */
+    int s = open_channel(to); /* FIRES resource-leak/file-named */
     if (s < 0)
         return -1;
     if (to == 3)

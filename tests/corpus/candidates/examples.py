@@ -947,3 +947,13 @@ def quiet_weak_hash_api_key(user, password):
 def kept_of(user, password):
     kept = hashlib.md5(f"{user}:{password}".encode()).hexdigest()  # FIRES weak-hash/password
     return kept
+
+
+def first_line_of(program):
+    run = subprocess.Popen([program, "--help"], stdout=subprocess.PIPE)  # FIRES resource-leak/process
+    return run.stdout.readline()  # FIRES missing-null-check/result-of-any
+
+
+def quiet_resource_leak_no_device():
+    nothing = open(os.devnull, "a")
+    os.dup2(nothing.fileno(), 1)  # FIRES missing-null-check/result-of-any

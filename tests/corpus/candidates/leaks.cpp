@@ -73,7 +73,7 @@ int lost_pointer(int n)
 int lost_by_counter(int n)
 {
     Counter counter;
-    FILE *in = counter.open("r"); /* FIRES resource-leak/file */
+    FILE *in = counter.open("r"); /* FIRES resource-leak/file-named */
     if (n < 80)
         return -1;
     read_line(in, n);
@@ -149,7 +149,7 @@ static int quiet_resource_leak_told(struct device *of)
 static int lose_descriptor(struct device *of)
 {
     int fd;
-    if ((fd = lib_open(of->path, &of->kind)) < 0) /* FIRES resource-leak/file */
+    if ((fd = lib_open(of->path, &of->kind)) < 0) /* FIRES resource-leak/file-named */
         return -1;
     show_device(of, fd);
     return 0;
@@ -157,7 +157,7 @@ static int lose_descriptor(struct device *of)
 
 static int lose_handle(struct device *of)
 {
-    lib_handle at = lib_open(of->path, &of->kind); /* FIRES resource-leak/file */
+    lib_handle at = lib_open(of->path, &of->kind); /* FIRES resource-leak/file-named */
     if (!at)
         return -1;
     show_device(of, at);
@@ -172,4 +172,27 @@ static int quiet_resource_leak_chained(struct device *of)
         return -1;
     show_number(fd);
     return 0;
+}
+
+/* By its name it opens a file, and the function closes it on one way. */
+static int lose_shared_memory(const char *name)
+{
+    FILE *in = lib_fopen(name, "r"); /* FIRES resource-leak/file */
+    if (!in)
+        return -1;
+    if (read_head(in) != 0) {
+        fclose(in);
+        return -1;
+    }
+    show_number(fgetc(in));
+    return 0;
+}
+
+/* What it says is whether it went well, and it has no open in its last word. */
+static int quiet_resource_leak_counted(const char *name)
+{
+    int n = count_reopened(name);
+    if (n < 0)
+        return -1;
+    return n > 80;
 }
