@@ -663,6 +663,7 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_waived] = myth_fact_waived,
     [MYTH_FACT_settled] = myth_fact_settled,
     [MYTH_FACT_read_bare] = myth_fact_read_bare,
+    [MYTH_FACT_form_asked] = myth_fact_form_asked,
     [MYTH_FACT_made_for] = myth_fact_made_for,
     [MYTH_FACT_put_to_use] = myth_fact_put_to_use,
     [MYTH_FACT_at_end] = myth_fact_at_end,

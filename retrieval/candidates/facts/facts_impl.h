@@ -184,6 +184,7 @@ int myth_fact_asked_after(myth_facts *k, uint32_t e);
 int myth_fact_waived(myth_facts *k, uint32_t e);
 int myth_fact_settled(myth_facts *k, uint32_t e);
 int myth_fact_read_bare(myth_facts *k, uint32_t e);
+int myth_fact_form_asked(myth_facts *k, uint32_t e);
 int myth_fact_library(myth_facts *k, uint32_t e);
 int myth_fact_preset(myth_facts *k, uint32_t e);
 int myth_fact_rights(myth_facts *k, uint32_t e);

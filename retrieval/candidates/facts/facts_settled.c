@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-enum { NEAR = 512 };
+enum { NEAR = 512, MOST = 4096 };
 
 /* ---- what it is ---- */
 
@@ -476,7 +476,8 @@ int myth_fact_read_bare(myth_facts *k, uint32_t e)
     const bool is_member = f->path[f->event[d].path].base != 0;
     if (n == 0 || !is_word_byte(word[0]) || isdigit((unsigned char)word[0]))
         return 0;
-    for (const char *p = f->text; (p = memmem(p, (size_t)(end - p), word, n)) != NULL; p += n) {
+    uint32_t n_seen = 0;
+    for (const char *p = f->text; (p = memmem(p, (size_t)(end - p), word, n)) != NULL && n_seen++ < MOST; p += n) {
         const uint32_t at = (uint32_t)(p - f->text);
         const bool is_word = (at == 0 || !is_word_byte(p[-1])) && p + n < end && !is_word_byte(p[n]);
         const bool is_behind = at > 1 && (p[-1] == '.' || (p[-1] == '>' && p[-2] == '-'));

@@ -957,3 +957,63 @@ def first_line_of(program):
 def quiet_resource_leak_no_device():
     nothing = open(os.devnull, "a")
     os.dup2(nothing.fileno(), 1)  # FIRES missing-null-check/result-of-any
+
+
+# ---- the form of a text that was asked for elsewhere ----
+
+MISSPELLED = r"no command (.*) here"
+PAGE = r"^/page/(\d+)/clone$"
+
+
+def matches(command):
+    return "did you mean `" in command.output and re.search(MISSPELLED, command.output)
+
+
+def quiet_missing_bounds_check_asked(command):
+    return command.output.split("`")[1]  # FIRES missing-null-check/chain
+
+
+def quiet_missing_null_check_asked(command):
+    return re.search(MISSPELLED, command.output).group(1)
+
+
+def quiet_missing_bounds_check_of_same(command):
+    name = command.name
+    if "." not in name:
+        return ""
+    return command.name.split(".", 1)[1]  # FIRES missing-null-check/chain
+
+
+def clone_page(request):
+    return re.findall(PAGE, request.url)[0]
+
+
+def open_page(request):
+    return re.findall(PAGE, request.url)[0]  # FIRES missing-bounds-check/first-at-once
+
+
+publish(PAGE, clone_page)
+
+
+def quiet_missing_bounds_check_of_module():
+    return __doc__.splitlines()[0]
+
+
+def second_of(command):
+    return command.output.split("'")[1]  # FIRES missing-bounds-check/part-at-once missing-null-check/chain
+
+
+def third_of(command):
+    return command.output.split("`")[2]  # FIRES missing-bounds-check/part-at-once missing-null-check/chain
+
+
+def author_of(entry):
+    return entry.getElementsByTagName("author")[0]  # FIRES missing-bounds-check/tag-at-once
+
+
+def asks_term(term):
+    return ":" in term
+
+
+def second_of_term(term):
+    return term.split(":")[1]  # FIRES missing-bounds-check/part-at-once
