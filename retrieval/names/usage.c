@@ -2,46 +2,29 @@
  * them, and then judges what a definition uses in the same way.
  *
  * Evidence    the file of the use, its language, its imports, and what is written before the name in its line */
-#define _GNU_SOURCE /* strcasestr */
-#include "retrieval/store/fts_tokenizer.h"
+#define _GNU_SOURCE /* strcasestr, realpath */
 #include "retrieval/index/index_impl.h"
 #include "retrieval/scan/kinds.h"
-#include "usage_impl.h"
+#include "usage_look.h"
 #include "usage_why.h"
 #include "join_lines.h"
 #include "engine/base/array.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 _Static_assert(MYTH_USAGE_DEFINITIONS <= 64, "a bit each in myth_view");
 
-enum { EXPORT_FILES = 512, CALLEES = 128, CALLEE_DEFINITIONS = 32, SIGNATURE_BYTES = 400 };
+enum { CALLEES = 128, CALLEE_DEFINITIONS = 32, SIGNATURE_BYTES = 400 };
 
-typedef struct {
-    int64_t file_id;
-    uint32_t line;
-    myth_ref_kind kind;
-} use;
+static myth_status no_memory(myth_error *err) { return myth_usage_no_memory(err); }
 
-typedef struct {
-    myth_views views;
-    myth_usage *out;
-    myth_index *index;
-    const myth_cancel *is_cancelled;
-    const char *name; /* last part of the requested name */
-    uint32_t n_asked; /* definitions that were asked for come first; those after them only share the name */
-    use *use;
-    uint32_t n_use, cap_use;
-    bool is_out_of_memory, with_callees;
-    sqlite3_stmt *around, *by_name;
-} look;
+myth_status myth_usage_no_memory(myth_error *err) { return myth_fail(err, MYTH_ENOMEM, "symbols: no memory"); }
 
-static myth_status no_memory(myth_error *err) { return myth_fail(err, MYTH_ENOMEM, "symbols: no memory"); }
-
-static const char *put_text(look *l, const char *s)
+static const char *put_text(myth_look *l, const char *s)
 {
     const char *t = myth_usage_text(l->out, s, strlen(s));
     l->is_out_of_memory |= !t;
@@ -54,7 +37,7 @@ static const char definition_sql[] = "SELECT s.file_id, s.name, s.parent, s.kind
                                      "s.signature_off, s.signature_bytes, s.flags FROM symbols s "
                                      "WHERE s.name=?1 ORDER BY s.id LIMIT ?2";
 
-static const char *blob_text(look *l, sqlite3_stmt *q, int i)
+static const char *blob_text(myth_look *l, sqlite3_stmt *q, int i)
 {
     const char *t = myth_usage_text(l->out, sqlite3_column_blob(q, i), (size_t)sqlite3_column_bytes(q, i));
     l->is_out_of_memory |= !t;
@@ -62,7 +45,7 @@ static const char *blob_text(look *l, sqlite3_stmt *q, int i)
 }
 
 /* Fills a definition from the current row of definition_sql. */
-static myth_status read_definition(look *l, myth_usage_definition *d, sqlite3_stmt *q, bool with_signature,
+static myth_status read_definition(myth_look *l, myth_usage_definition *d, sqlite3_stmt *q, bool with_signature,
                                    myth_error *err)
 {
     myth_view *f = NULL;
@@ -106,8 +89,8 @@ static myth_status read_definition(look *l, myth_usage_definition *d, sqlite3_st
 
 /* Adds the definitions that the qualifier names. is_rest: adds the others, so that each use finds its own
  * definition. */
-static myth_status find_definitions(look *l, const char *name, const char *qualifier, size_t n_qualifier, bool is_rest,
-                                    myth_error *err)
+static myth_status find_definitions(myth_look *l, const char *name, const char *qualifier, size_t n_qualifier,
+                                    bool is_rest, myth_error *err)
 {
     myth_usage *u = l->out;
     sqlite3_stmt *q = NULL;
@@ -137,9 +120,40 @@ static myth_status find_definitions(look *l, const char *name, const char *quali
     return st;
 }
 
-/* Looks up the name as written, else its last part with the rest as its qualifier. */
-static myth_status find_name(look *l, const char *asked, myth_error *err)
+/* Behind the root of the index, where a path is below it; else NULL. */
+static const char *below(const char *root, const char *path)
 {
+    const size_t n = strlen(root), n_root = n && root[n - 1] == '/' ? n - 1 : n;
+    return strncmp(path, root, n_root) == 0 && path[n_root] == '/' ? path + n_root + 1 : NULL;
+}
+
+/* A name after a path as the index has it: without the "./" before it, and without the root of an absolute one, which
+ * may lead there by links. NULL: no memory. */
+static const char *without_root(const myth_look *l, const char *asked)
+{
+    const char *found, *end = strstr(asked, "::");
+    char path[PATH_MAX], real[PATH_MAX];
+    while (asked[0] == '.' && asked[1] == '/')
+        asked += 1 + strspn(asked + 1, "/");
+    if (asked[0] != '/')
+        return asked;
+    if ((found = below(l->index->root, asked)) && !strstr(found, "../"))
+        return found;
+    if (!end || (size_t)(end - asked) >= sizeof(path))
+        return asked;
+    memcpy(path, asked, (size_t)(end - asked));
+    path[end - asked] = '\0';
+    if (!realpath(path, real) || !(found = below(l->index->root, real)) || strlen(real) + strlen(end) >= sizeof(real))
+        return asked;
+    strcat(real, end);
+    return myth_usage_text(l->out, found, strlen(found));
+}
+
+/* Looks up the name as written, else its last part with the rest as its qualifier. */
+static myth_status find_name(myth_look *l, const char *asked, myth_error *err)
+{
+    if (!(asked = without_root(l, asked)))
+        return no_memory(err);
     size_t n = strlen(asked);
     const char *paren = strchr(asked, '(');
     if (paren && paren > asked && n > 1 && asked[n - 1] == ')')
@@ -160,7 +174,7 @@ static myth_status find_name(look *l, const char *asked, myth_error *err)
     return st;
 }
 
-static const char *reason_text(look *l, myth_why why, myth_ref_kind kind, const char *name, const char *parent,
+static const char *reason_text(myth_look *l, myth_why why, myth_ref_kind kind, const char *name, const char *parent,
                                const myth_usage_relation *r, bool is_same_file)
 {
     char text[MYTH_USAGE_WHY];
@@ -170,9 +184,8 @@ static const char *reason_text(look *l, myth_why why, myth_ref_kind kind, const 
 
 /* ---- places ---- */
 
-/* The definition around a line: the innermost that runs, else the innermost type. */
-static myth_status around(look *l, myth_usage_place *p, const char **parent, bool *is_test, const myth_view *f,
-                          uint32_t line, myth_error *err)
+myth_status myth_look_around(myth_look *l, myth_usage_place *p, const char **parent, bool *is_test, const myth_view *f,
+                             uint32_t line, myth_error *err)
 {
     static const char sql[] =
         "SELECT name, parent, kind, line0, line1 FROM symbols WHERE id BETWEEN ?1 AND ?2 AND line0<=?3 AND line1>=?3 "
@@ -218,136 +231,11 @@ static myth_status around(look *l, myth_usage_place *p, const char **parent, boo
                                                  : myth_store_fail(l->views.store, rc, err);
 }
 
-/* ---- what gives a name on ---- */
-
-/* The line where a header declares the name; 0 = none. */
-static uint32_t declared_in(const myth_view *f, const char *name)
-{
-    size_t n_name = strlen(name);
-    for (uint32_t i = 1; i <= f->n_line; i++) {
-        size_t n, pos = 0, start = 0;
-        const char *line = myth_view_line(f, i, &n);
-        while (start < n && isspace((unsigned char)line[start]))
-            start++;
-        if (start == n || line[start] == '*' || line[start] == '/' || !myth_word_find(line, n, name, n_name, &pos))
-            continue;
-        size_t after = pos + n_name;
-        while (after < n && line[after] == ' ')
-            after++;
-        if (after < n && (line[after] == '(' || line[after] == ';' || line[after] == '[') && pos > start)
-            return i;
-    }
-    return 0;
-}
-
-static myth_status look_for_export(look *l, myth_usage_definition *d, myth_view *f, myth_error *err)
-{
-    if (f->id == d->file_id || (f->flags & MYTH_FILE_TEST) || !myth_language_is_kin(f->language, d->language))
-        return MYTH_OK;
-    bool is_header = myth_usage_is_header_language(f->language) && myth_usage_is_header_path(f->path);
-    if (myth_usage_is_header_language(f->language) && (!is_header || !d->is_exported))
-        return MYTH_OK;
-    myth_status st = myth_view_imports(&l->views, f, err);
-    uint32_t line = st == MYTH_OK && is_header && d->kind != MYTH_SYMBOL_MACRO ? declared_in(f, d->name) : 0;
-    const char *why = "declares it";
-    for (uint32_t i = 0; st == MYTH_OK && line == 0 && !is_header && i < f->n_import; i++) {
-        const char *how = myth_usage_gives_on(f, &f->import[i], d);
-        if (how) {
-            line = f->import[i].line0;
-            why = how;
-        }
-    }
-    if (line == 0 || st != MYTH_OK)
-        return st;
-    myth_usage_place p = {
-        .path = f->path,
-        .name = "",
-        .parent = "",
-        .why = why,
-        .line = line,
-        .line0 = line,
-        .line1 = line,
-        .strength = MYTH_WHY_EXPORT,
-        .file_id = f->id,
-    };
-    return myth_usage_add_place(l->out->mem, &d->exports, &p) ? MYTH_OK : no_memory(err);
-}
-
-/* Looks at files whose text has the name, then at package files around the definition, which may re-export
- * everything. */
-static myth_status find_exports(look *l, myth_error *err)
-{
-    myth_usage *u = l->out;
-    sqlite3_stmt *q = NULL;
-    myth_status st = MYTH_OK;
-    size_t n = strlen(l->name), n_query = myth_fts_quote(NULL, 0, l->name, n);
-    char *match = myth_alloc(u->mem, MYTH_MEM_OTHER, "usage", n_query + 8);
-    if (!match)
-        return no_memory(err);
-    memcpy(match, "body:", 5);
-    myth_fts_quote(match + 5, n_query + 1, l->name, n);
-    int rc = sqlite3_prepare_v2(myth_store_db(l->views.store),
-                                "SELECT DISTINCT file_id FROM chunks WHERE id IN (SELECT rowid FROM fts WHERE fts "
-                                "MATCH ?1) ORDER BY file_id LIMIT ?2",
-                                -1, &q, NULL);
-    if (rc == SQLITE_OK) {
-        sqlite3_bind_text(q, 1, match, -1, SQLITE_STATIC);
-        sqlite3_bind_int(q, 2, EXPORT_FILES);
-    }
-    while (n_query > 0 && st == MYTH_OK && rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
-        myth_view *f;
-        st = myth_view_get(&f, &l->views, sqlite3_column_int64(q, 0), err);
-        for (uint32_t i = 0; i < u->n_definition && st == MYTH_OK; i++)
-            st = look_for_export(l, &u->definition[i], f, err);
-        rc = SQLITE_OK;
-    }
-    if (st == MYTH_OK)
-        st = myth_store_fail(l->views.store, rc, err);
-    sqlite3_finalize(q);
-    myth_free(u->mem, match);
-    return st;
-}
-
-static myth_status find_packages(look *l, myth_usage_definition *d, myth_error *err)
-{
-    static const char *const base[] = {"__init__.py", "index.ts",  "index.js", "index.tsx",
-                                       "index.jsx",   "index.mjs", "mod.rs",   "lib.rs"};
-    sqlite3_stmt *q = NULL;
-    myth_status st = MYTH_OK;
-    int rc = sqlite3_prepare_v2(myth_store_db(l->views.store), "SELECT id FROM files WHERE path=?1", -1, &q, NULL);
-    size_t n_dir = strrchr(d->path, '/') ? (size_t)(strrchr(d->path, '/') - d->path) : 0;
-    while (rc == SQLITE_OK && st == MYTH_OK) {
-        for (size_t i = 0; i < sizeof(base) / sizeof(base[0]) && st == MYTH_OK && rc == SQLITE_OK; i++) {
-            char path[1024];
-            int n = snprintf(path, sizeof(path), "%.*s%s%s", (int)n_dir, d->path, n_dir ? "/" : "", base[i]);
-            if (n >= (int)sizeof(path))
-                continue;
-            sqlite3_bind_blob(q, 1, path, n, SQLITE_TRANSIENT);
-            rc = sqlite3_step(q);
-            int64_t id = rc == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
-            sqlite3_reset(q);
-            myth_view *f;
-            if (rc == SQLITE_ROW && (st = myth_view_get(&f, &l->views, id, err)) == MYTH_OK)
-                st = look_for_export(l, d, f, err);
-            rc = rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
-        }
-        if (n_dir == 0)
-            break;
-        while (n_dir > 0 && d->path[n_dir - 1] != '/')
-            n_dir--;
-        n_dir -= n_dir > 0;
-    }
-    if (st == MYTH_OK)
-        st = myth_store_fail(l->views.store, rc, err);
-    sqlite3_finalize(q);
-    return st;
-}
-
 /* ---- uses ---- */
 
 static bool add_use(void *arg, const myth_store_ref *ref)
 {
-    look *l = arg;
+    myth_look *l = arg;
     if (ref->kind == MYTH_REF_IMPORT)
         return true;
     if (l->n_use == MYTH_USAGE_USES) {
@@ -358,7 +246,7 @@ static bool add_use(void *arg, const myth_store_ref *ref)
         l->is_out_of_memory = true;
         return false;
     }
-    l->use[l->n_use++] = (use){ref->file_id, ref->line, ref->kind};
+    l->use[l->n_use++] = (myth_look_use){ref->file_id, ref->line, ref->kind};
     return true;
 }
 
@@ -374,7 +262,7 @@ static bool fits_kind(myth_ref_kind use_kind, const char *language, const myth_u
            d->kind == MYTH_SYMBOL_VARIABLE;
 }
 
-static uint32_t n_kin(const look *l, const char *language)
+static uint32_t n_kin(const myth_look *l, const char *language)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < l->out->n_definition; i++)
@@ -383,7 +271,7 @@ static uint32_t n_kin(const look *l, const char *language)
 }
 
 /* Whether a file's text names the type of a definition; looked up once for each pair. */
-static bool mentions_type(const look *l, myth_view *f, const myth_usage_definition *d)
+static bool mentions_type(const myth_look *l, myth_view *f, const myth_usage_definition *d)
 {
     size_t pos = 0;
     const char *type = myth_usage_last_of(d->parent);
@@ -400,9 +288,9 @@ static bool mentions_type(const look *l, myth_view *f, const myth_usage_definiti
 }
 
 /* The strongest reason of all occurrences in the line, apart from imports. */
-static myth_status judge_line(look *l, int *why, myth_usage_relation *r, myth_view *f, const use *u, const char *name,
-                              const char *around_parent, const myth_usage_definition *d, uint32_t n_of_name,
-                              myth_error *err)
+static myth_status judge_line(myth_look *l, int *why, myth_usage_relation *r, myth_view *f, const myth_look_use *u,
+                              const char *name, const char *around_parent, const myth_usage_definition *d,
+                              uint32_t n_of_name, myth_error *err)
 {
     char receiver[MYTH_RECEIVER_BYTES];
     size_t n, pos = 0, n_name = strlen(name);
@@ -437,8 +325,18 @@ static myth_status judge_line(look *l, int *why, myth_usage_relation *r, myth_vi
     return st;
 }
 
+static myth_status note_judged(myth_look *l, const myth_look_judged *j, myth_error *err)
+{
+    if (!l->with_mentions)
+        return MYTH_OK;
+    if (!MYTH_ARRAY_ROOM(l->out->mem, MYTH_MEM_OTHER, "usage", &l->judged, l->n_judged, &l->cap_judged))
+        return no_memory(err);
+    l->judged[l->n_judged++] = *j;
+    return MYTH_OK;
+}
+
 /* Adds a use to the definitions that it belongs to. `name` is what the use's file calls it. */
-static myth_status place_use(look *l, const use *u, const char *name, myth_error *err)
+static myth_status place_use(myth_look *l, const myth_look_use *u, const char *name, myth_error *err)
 {
     myth_usage *out = l->out;
     myth_view *f = NULL;
@@ -447,12 +345,13 @@ static myth_status place_use(look *l, const use *u, const char *name, myth_error
     bool is_test;
     myth_usage_relation r[MYTH_USAGE_DEFINITIONS];
     int why[MYTH_USAGE_DEFINITIONS], best = MYTH_WHY_NAME;
+    uint64_t of = 0;
     myth_status st = MYTH_OK;
     MYTH_TRY(myth_view_get(&f, &l->views, u->file_id, err));
     MYTH_TRY(myth_view_imports(&l->views, f, err));
     if (myth_view_is_import(f, u->line))
         return MYTH_OK;
-    MYTH_TRY(around(l, &p, &around_parent, &is_test, f, u->line, err));
+    MYTH_TRY(myth_look_around(l, &p, &around_parent, &is_test, f, u->line, err));
     uint32_t n = n_kin(l, f->language);
     for (uint32_t i = 0; i < out->n_definition; i++) {
         const myth_usage_definition *d = &out->definition[i];
@@ -473,13 +372,15 @@ static myth_status place_use(look *l, const use *u, const char *name, myth_error
         if (l->is_out_of_memory ||
             !myth_usage_add_place(l->out->mem, is_test && !d->is_test ? &d->tests : &d->callers, &p))
             return no_memory(err);
+        of |= UINT64_C(1) << i;
     }
+    st = note_judged(l, &(myth_look_judged){*u, of, p.line0, p.name}, err);
 fail:
     return st;
 }
 
 typedef struct {
-    look *look;
+    myth_look *look;
     const char *alias;
 } aliased;
 
@@ -490,7 +391,7 @@ static bool add_alias_use(void *arg, const myth_store_ref *ref)
 }
 
 /* Finds uses in files that import the name under an alias. */
-static myth_status find_alias_uses(look *l, myth_error *err)
+static myth_status find_alias_uses(myth_look *l, myth_error *err)
 {
     myth_status st = MYTH_OK;
     uint32_t n_view = l->views.n_view; /* files with the name itself were looked into before */
@@ -518,7 +419,7 @@ fail:
     return st;
 }
 
-static myth_status find_uses(look *l, myth_error *err)
+static myth_status find_uses(myth_look *l, myth_error *err)
 {
     myth_status st = myth_store_refs_named(l->views.store, l->name, add_use, l, err);
     if (st == MYTH_OK && l->is_out_of_memory)
@@ -534,7 +435,7 @@ static myth_status find_uses(look *l, myth_error *err)
 
 /* ---- tests by the name of their file ---- */
 
-static myth_status find_tests_by_file(look *l, myth_error *err)
+static myth_status find_tests_by_file(myth_look *l, myth_error *err)
 {
     myth_usage *u = l->out;
     sqlite3_stmt *q = NULL;
@@ -591,7 +492,7 @@ typedef struct {
 } callee;
 
 typedef struct {
-    look *look;
+    myth_look *look;
     const myth_usage_definition *d;
     callee callee[CALLEES];
     uint32_t n;
@@ -606,15 +507,17 @@ static bool add_callee(void *arg, const myth_store_ref *ref)
     for (uint32_t i = 0; i < c->n; i++)
         if (strcmp(c->callee[i].name, ref->name) == 0)
             return true;
-    if (c->n == CALLEES)
+    if (c->n == CALLEES) {
+        c->look->out->is_cut = true;
         return false;
+    }
     c->callee[c->n] = (callee){myth_usage_text(c->look->out, ref->name, strlen(ref->name)), ref->line, ref->kind};
     c->look->is_out_of_memory |= !c->callee[c->n].name;
     c->n += !c->look->is_out_of_memory;
     return !c->look->is_out_of_memory;
 }
 
-static myth_status place_callee(look *l, myth_usage_definition *d, myth_view *f, const callee *c, myth_error *err)
+static myth_status place_callee(myth_look *l, myth_usage_definition *d, myth_view *f, const callee *c, myth_error *err)
 {
     myth_usage_definition found[CALLEE_DEFINITIONS];
     int why[CALLEE_DEFINITIONS], best = MYTH_WHY_ONLY;
@@ -642,7 +545,7 @@ static myth_status place_callee(look *l, myth_usage_definition *d, myth_view *f,
     for (uint32_t i = 0; i < n; i++)
         n_of_name += !found[i].is_test;
     for (uint32_t i = 0; i < n && st == MYTH_OK; i++) {
-        use u = {f->id, c->line, c->kind};
+        myth_look_use u = {f->id, c->line, c->kind};
         st = judge_line(l, &why[i], &r[i], f, &u, c->name, d->parent, &found[i], n_of_name, err);
         best = why[i] > best ? why[i] : best;
     }
@@ -669,7 +572,7 @@ static myth_status place_callee(look *l, myth_usage_definition *d, myth_view *f,
     return st;
 }
 
-static myth_status find_callees(look *l, myth_usage_definition *d, myth_error *err)
+static myth_status find_callees(myth_look *l, myth_usage_definition *d, myth_error *err)
 {
     myth_view *f = NULL;
     myth_status st = MYTH_OK;
@@ -691,19 +594,23 @@ fail:
 
 /* ---- all of it ---- */
 
-static myth_status find_all(look *l, const char *asked, myth_error *err)
+static myth_status find_all(myth_look *l, const char *asked, myth_error *err)
 {
     myth_usage *u = l->out;
     myth_status st = find_name(l, asked, err);
     if (st == MYTH_OK && !u->n_definition && !(st = myth_usage_alias(&asked, &l->views, l->name, err)) && asked)
         st = find_name(l, asked, err);
+    if (st == MYTH_OK && u->n_definition == 0 && l->with_mentions)
+        return myth_look_mentions(l, err);
     if (st != MYTH_OK || u->n_definition == 0)
         return st;
     qsort(u->definition, l->n_asked, sizeof(*u->definition), myth_usage_by_worth);
-    MYTH_TRY(find_exports(l, err));
+    MYTH_TRY(myth_look_exports(l, err));
     for (uint32_t i = 0; i < u->n_definition; i++)
-        MYTH_TRY(find_packages(l, &u->definition[i], err));
+        MYTH_TRY(myth_look_packages(l, &u->definition[i], err));
     MYTH_TRY(find_uses(l, err));
+    if (l->with_mentions)
+        MYTH_TRY(myth_look_mentions(l, err));
     for (; u->n_definition > l->n_asked; u->n_definition--)
         myth_usage_free_places(u->mem, &u->definition[u->n_definition - 1]);
     MYTH_TRY(find_tests_by_file(l, err));
@@ -718,25 +625,27 @@ fail:
     return st;
 }
 
-static void close_look(look *l)
+static void close_look(myth_look *l)
 {
     sqlite3_finalize(l->around);
     sqlite3_finalize(l->by_name);
     myth_free(l->out->mem, l->use);
+    myth_free(l->out->mem, l->judged);
     myth_views_close(&l->views);
 }
 
-static myth_status find_usage(myth_usage *out, myth_index *x, const char *name, bool with_callees,
+static myth_status find_usage(myth_usage *out, myth_index *x, const char *name, bool with_callees, bool with_mentions,
                               const myth_cancel *is_cancelled, myth_error *err)
 {
     myth_store *store = myth_index_store(x);
     *out = (myth_usage){.mem = x->mem};
-    look l = {
+    myth_look l = {
         .views = {.mem = x->mem, .store = store, .out = out},
         .out = out,
         .index = x,
         .is_cancelled = is_cancelled,
         .with_callees = with_callees,
+        .with_mentions = with_mentions,
     };
     myth_status st = myth_store_read_begin(store, err);
     if (st != MYTH_OK)
@@ -752,13 +661,19 @@ static myth_status find_usage(myth_usage *out, myth_index *x, const char *name, 
 myth_status myth_usage_find(myth_usage *out, myth_index *x, const char *name, const myth_cancel *is_cancelled,
                             myth_error *err)
 {
-    return find_usage(out, x, name, true, is_cancelled, err);
+    return find_usage(out, x, name, true, false, is_cancelled, err);
 }
 
 myth_status myth_usage_find_uses(myth_usage *out, myth_index *x, const char *name, const myth_cancel *is_cancelled,
                                  myth_error *err)
 {
-    return find_usage(out, x, name, false, is_cancelled, err);
+    return find_usage(out, x, name, false, false, is_cancelled, err);
+}
+
+myth_status myth_usage_find_all(myth_usage *out, myth_index *x, const char *name, const myth_cancel *is_cancelled,
+                                myth_error *err)
+{
+    return find_usage(out, x, name, true, true, is_cancelled, err);
 }
 
 myth_status myth_usage_around_line(myth_usage_around *out, bool *is_found, myth_index *x, const char *path,
@@ -766,7 +681,7 @@ myth_status myth_usage_around_line(myth_usage_around *out, bool *is_found, myth_
 {
     myth_store *store = myth_index_store(x);
     myth_usage u = {.mem = x->mem};
-    look l = {.views = {.mem = x->mem, .store = store, .out = &u}, .out = &u, .index = x};
+    myth_look l = {.views = {.mem = x->mem, .store = store, .out = &u}, .out = &u, .index = x};
     sqlite3_stmt *q = NULL;
     myth_usage_place p;
     const char *parent;
@@ -786,7 +701,7 @@ myth_status myth_usage_around_line(myth_usage_around *out, bool *is_found, myth_
     st = myth_store_fail(store, rc, err);
     myth_view *f = NULL;
     if (st == MYTH_OK && id && (st = myth_view_get(&f, &l.views, id, err)) == MYTH_OK &&
-        (st = around(&l, &p, &parent, &is_test, f, line, err)) == MYTH_OK && p.name[0]) {
+        (st = myth_look_around(&l, &p, &parent, &is_test, f, line, err)) == MYTH_OK && p.name[0]) {
         snprintf(out->name, sizeof(out->name), "%s", p.name);
         snprintf(out->parent, sizeof(out->parent), "%s", p.parent);
         out->line0 = p.line0;

@@ -2,8 +2,8 @@
  * what the definition uses, what tests it.
  *
  * Name       may be as defined (create_session), qualified (Session.open, Session::open, Session#open), or after a
- *            path (auth/session.py::Session.open, auth.session.open); a trailing "()" is ignored. Overloads are
- *            separate definitions
+ *            path (auth/session.py::Session.open, auth.session.open; also with "./" before it, or absolute and below
+ *            the index's root); a trailing "()" is ignored. Overloads are separate definitions
  * Renamed    a name without a definition that a re-export gives to another (export { make as create } from, pub use
  *            x::Make as Create, from .x import make as create in an __init__.py) has the definitions of that other name
  *            in the file that the statement means; d->name tells. Not followed: default exports, export * as ns, and
@@ -17,7 +17,11 @@
  *            from its file, or from such a place
  * Order      definitions: sources before tests and copies, then path and line. Places: strongest reason first,
  *            calls before types, then path and line
- * Limits     MYTH_USAGE_*; what exceeds them is counted
+ * Mentions   a parser records calls, types, arguments and the like, and no line that assigns, compares or returns a
+ *            name, nor a field's. myth_usage_find_all finds these in the text: every line that has the name as a word
+ *            in code (code_mask.h), in every language that has code, and that is no line of a definition, of a
+ *            recorded use or of an export. So a name without a definition has mentions, too
+ * Limits     MYTH_USAGE_*; what exceeds them is counted, or said by is_cut
  * Owner      a myth_usage owns its strings until myth_usage_free; free it before the index is closed
  * Threads    one call at a time per index
  * Errors     MYTH_EFORMAT a damaged index; MYTH_ECANCEL; MYTH_ENOMEM. No definition is not an error: MYTH_OK with
@@ -32,6 +36,7 @@ enum {
     MYTH_USAGE_DEFINITIONS = 64, /* definitions of a name; more are a convention, not a name */
     MYTH_USAGE_USES = 4096,      /* uses of a name that are judged */
     MYTH_USAGE_PLACES = 256,     /* of each definition: callers, tests, callees and exports each */
+    MYTH_USAGE_MENTIONS = 1024,  /* lines of a name that are mentions */
     MYTH_USAGE_WHY = 120
 };
 
@@ -55,7 +60,13 @@ typedef struct {
     myth_ref_kind kind; /* kind of the first use */
     myth_why strength;
     int64_t file_id;
+    /* of a caller or a test with uses in several lines all of them, in order; only by myth_usage_find_all */
+    const uint32_t *lines;
+    uint32_t n_lines;
+    uint32_t of; /* of a mention: index of the definition that it may mean, or MYTH_USAGE_ANY */
 } myth_usage_place;
+
+#define MYTH_USAGE_ANY UINT32_MAX
 
 typedef struct {
     myth_usage_place *place;
@@ -76,6 +87,15 @@ typedef struct {
     myth_usage_definition *definition;
     uint32_t n_definition, n_more;
     uint64_t n_unseen; /* uses beyond MYTH_USAGE_USES */
+    bool is_cut;       /* some callees or exports were not looked for: there are too many names or files */
+    /* by myth_usage_find_all: the name as mentions have it, its lines, those that mean other definitions of the name
+     * than were asked for, and the files that were not looked into because there are more mentions than kept */
+    bool has_mentions;
+    const char *word;
+    myth_usage_places mentions;
+    uint64_t n_elsewhere;
+    uint32_t n_unlooked, cap_mention;
+    uint32_t *lines; /* of all places */
     myth_mem *mem;
     struct myth_usage_block *block; /* memory of the strings */
 } myth_usage;
@@ -86,6 +106,9 @@ myth_status myth_usage_find(myth_usage *out, myth_index *x, const char *name, co
 /* The same without callees, for which the text of every definition is read. */
 myth_status myth_usage_find_uses(myth_usage *out, myth_index *x, const char *name, const myth_cancel *is_cancelled,
                                  myth_error *err);
+/* All that there is: the mentions, too, for which the text of every file that may have the word is read. */
+myth_status myth_usage_find_all(myth_usage *out, myth_index *x, const char *name, const myth_cancel *is_cancelled,
+                                myth_error *err);
 void myth_usage_free(myth_usage *u);
 
 /* The definition around a line: the innermost function, method or test, else the innermost type. *is_found false:

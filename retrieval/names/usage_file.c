@@ -50,7 +50,11 @@ void myth_usage_free(myth_usage *u)
 {
     for (uint32_t i = 0; i < u->n_definition; i++)
         myth_usage_free_places(u->mem, &u->definition[i]);
-    myth_free(u->mem, u->definition);
+    if (u->mem) {
+        myth_free(u->mem, u->definition);
+        myth_free(u->mem, u->mentions.place);
+        myth_free(u->mem, u->lines);
+    }
     for (struct myth_usage_block *b = u->block, *next; b; b = next) {
         next = b->next;
         myth_free(u->mem, b);
@@ -62,12 +66,22 @@ static myth_status no_memory(myth_error *err) { return myth_fail(err, MYTH_ENOME
 
 /* ---- views ---- */
 
+void myth_view_drop(const myth_views *v, myth_view *f)
+{
+    myth_free(v->mem, f->text);
+    myth_free(v->mem, f->line);
+    myth_free(v->mem, f->import);
+    f->text = NULL;
+    f->line = NULL;
+    f->import = NULL;
+    f->n_import = f->cap_import = 0;
+    f->has_text = f->has_imports = false;
+}
+
 void myth_views_close(myth_views *v)
 {
     for (uint32_t i = 0; i < v->n_view; i++) {
-        myth_free(v->mem, v->view[i]->text);
-        myth_free(v->mem, v->view[i]->line);
-        myth_free(v->mem, v->view[i]->import);
+        myth_view_drop(v, v->view[i]);
         myth_free(v->mem, v->view[i]);
     }
     myth_free(v->mem, v->view);

@@ -47,6 +47,8 @@ void myth_views_close(myth_views *v);
 myth_status myth_view_get(myth_view **out, myth_views *v, int64_t file_id, myth_error *err);
 myth_status myth_view_read(myth_views *v, myth_view *f, myth_error *err);
 myth_status myth_view_imports(myth_views *v, myth_view *f, myth_error *err);
+/* Frees the text and the statements, which may be read again. */
+void myth_view_drop(const myth_views *v, myth_view *f);
 
 /* The line, counted from 1, without its end; "" past the last. */
 const char *myth_view_line(const myth_view *f, uint32_t line, size_t *n);

@@ -42,6 +42,25 @@ enum {
     MYTH_MARK_PAREN = 256     /* parenthesis and star */
 };
 
+/* How comments and strings are written beside that; what a string computes is code. */
+enum {
+    MYTH_LEX_LONG_DOUBLE = 1,      /* "..." may span lines */
+    MYTH_LEX_NESTED = 2,           /* blocks of comments in each other */
+    MYTH_LEX_RAW_PAREN = 4,        /* R"x(...)x", and 1'000 is a number */
+    MYTH_LEX_RAW_HASH = 8,         /* r#"..."#, 'a before a lifetime, "{name}" */
+    MYTH_LEX_VERBATIM = 16,        /* @"...", $"{code}" */
+    MYTH_LEX_DOLLAR = 32,          /* "$name ${code}"; a '$' is no part of a name */
+    MYTH_LEX_HASH_IN = 64,         /* "#{code}" */
+    MYTH_LEX_PAREN_IN = 128,       /* "\(code)" */
+    MYTH_LEX_FORMAT = 256,         /* f"{code}" */
+    MYTH_LEX_NO_SINGLE = 512,      /* a ' begins a character or nothing */
+    MYTH_LEX_NO_DOUBLE = 1024,     /* what stands in "..." is a name */
+    MYTH_LEX_NO_STRINGS = 2048,    /* pages: quotes are of prose */
+    MYTH_LEX_HASH_ANYWHERE = 4096, /* a comment begins at any #, not only where a word ends */
+    MYTH_LEX_BEGIN_END = 8192,     /* =begin ... =end */
+    MYTH_LEX_DASH_BLOCKS = 16384   /* --[[ ... ]], {- ... -} */
+};
+
 /* What makes a definition visible outside its file. */
 typedef enum {
     MYTH_EXPORT_TOP,           /* being at the top of the file                         */
@@ -68,7 +87,8 @@ typedef struct {
     const char *modes;    /* names in editors' mode lines, separated the same way */
 
     myth_language_family family;
-    uint16_t marks;
+    uint16_t marks; /* MYTH_MARK_* */
+    uint16_t lexis; /* MYTH_LEX_* */
     myth_minified minified;
 
     /* definitions */

@@ -220,6 +220,101 @@ static void names_are_found(void **state)
 }
 
 /* Neither what the scan leaves out nor what is outside of the root. */
+/* A tree of its own: $D/use/src/a.c and b.c. */
+static json_t *of_uses(const char *name, const char *more, int code)
+{
+    char line[600];
+    json_error_t e;
+    snprintf(line, sizeof(line), "$M tool references -C $D/use --args '{\"name\":\"'%s'\"%s}'", name, more);
+    cli_shell(&r, line);
+    if (r.code != code)
+        fail_msg("%s: exit %d, expected %d: %s%s", name, r.code, code, r.err, r.out);
+    json_t *j = json_loads(r.out, 0, &e);
+    assert_non_null(j);
+    return j;
+}
+
+/* The references as "relation:line why" with " | " between. */
+static const char *listed(const json_t *j)
+{
+    static char text[2000];
+    size_t n = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < size_of(j, "references") && n < sizeof(text); i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s:%lld %s", i ? " | " : "",
+                              text_at(j, "references", i, "relation"),
+                              (long long)number_of(json_array_get(json_object_get(j, "references"), i), "line"),
+                              text_at(j, "references", i, "why"));
+    return text;
+}
+
+static void make_uses(void)
+{
+    FILE *f;
+    char path[256];
+    put("../use/src/a.c",
+        "#define MAX_DEPTH 8\nstatic int g_level;\nstruct conf { int limit; };\n"
+        "int set(struct conf *c, int n)\n{\n    g_level = n; /* g_level */\n    if (n > MAX_DEPTH)\n"
+        "        return MAX_DEPTH;\n    c->limit = n;\n    log_it(g_level);\n    log_it(\"g_level\", g_level);\n"
+        "    return g_level;\n}\n");
+    put("../use/src/b.c", "static int g_level;\nint get(void)\n{\n    use(g_level);\n    return 0;\n}\n");
+    snprintf(path, sizeof(path), "%s/use/src/long.c", cli_dir);
+    assert_non_null(f = fopen(path, "wb"));
+    fputs("int often;\nvoid f(void)\n{\n", f);
+    for (int i = 0; i < 1100; i++)
+        fputs("    often = 1;\n", f);
+    fputs("}\n", f);
+    fclose(f);
+}
+
+/* What assigns, compares or returns a name is in the answer, a field's lines are, too, and what is not all is never
+ * said to be. */
+static void every_line_with_a_name_is_listed(void **state)
+{
+    (void)state;
+    cli_shell(&r, "mkdir -p $D/use/src");
+    make_uses();
+    json_t *j = of_uses("MAX_DEPTH", "", 0);
+    assert_string_equal(listed(j), "mention:7 compares it | mention:8 returns it");
+    assert_string_equal(text_at(j, "references", 1, "text"), "        return MAX_DEPTH;");
+    assert_string_equal(text_at(j, "references", 1, "name"), "set");
+    assert_string_equal(text_at(j, "references", 1, "of"), "src/a.c:1");
+    assert_int_equal(number_of(j, "mentions"), 2);
+    assert_true(json_is_true(json_object_get(j, "complete")));
+    json_decref(j);
+    j = of_uses("limit", "", 0);
+    assert_string_equal(listed(j), "mention:3 the same word in code | mention:9 assigns it");
+    assert_non_null(strstr(r.out, "no such definition"));
+    assert_true(json_is_true(json_object_get(j, "complete")));
+    assert_null(json_object_get(json_array_get(json_object_get(j, "references"), 0), "of"));
+    json_decref(j);
+    /* a use with several lines has them all, and what means the other definition is counted alone */
+    static const char *const same[] = {"src/a.c::g_level", "./src/a.c::g_level", ".//src/a.c::g_level",
+                                       "$D/use/src/a.c::g_level", "$D/use/../use/src/a.c::g_level"};
+    for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+        j = of_uses(same[i], "", 0);
+        assert_string_equal(listed(j), "caller:10 refers to g_level in the same file | mention:6 assigns it | "
+                                       "mention:12 returns it");
+        assert_non_null(strstr(r.out, "\"lines\":[10,11]"));
+        assert_non_null(strstr(r.out, "2 lines mean other definitions of the name"));
+        json_decref(j);
+    }
+    j = of_uses("src/a.c::g_level", ",\"relation\":\"mention\"", 0);
+    assert_string_equal(listed(j), "mention:6 assigns it | mention:12 returns it");
+    json_decref(j);
+    j = of_uses("src/a.c::g_level", ",\"relation\":\"caller\"", 0);
+    assert_string_equal(listed(j), "caller:10 refers to g_level in the same file");
+    assert_non_null(strstr(r.out, "2 more lines of code have the name; relation mention lists them"));
+    json_decref(j);
+    j = of_uses("often", ",\"max_bytes\":1000000", 0);
+    assert_int_equal(size_of(j, "references"), 1024);
+    assert_int_equal(number_of(j, "left_out"), 76);
+    assert_true(json_is_false(json_object_get(j, "complete")));
+    json_decref(j);
+    cli_shell(&r, "$M tool find_symbol -C $D/use --args '{\"name\":\"MAX_DEPTH\"}'");
+    assert_non_null(strstr(r.out, "2 more lines of code have the name, and references lists them"));
+}
+
 static void other_files_are_refused(void **state)
 {
     char line[256];
@@ -487,7 +582,7 @@ int main(void)
         cmocka_unit_test(names_are_found),       cmocka_unit_test(other_files_are_refused),
         cmocka_unit_test(arguments_are_checked), cmocka_unit_test(changes_are_shown),
         cmocka_unit_test(secrets_are_replaced),  cmocka_unit_test(any_bytes_are_valid_json),
-        cmocka_unit_test(code_is_inspected),
+        cmocka_unit_test(code_is_inspected),     cmocka_unit_test(every_line_with_a_name_is_listed),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }

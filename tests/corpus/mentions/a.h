@@ -1,0 +1,2 @@
+extern int g_level;
+int work(struct conf *c, int depth);
