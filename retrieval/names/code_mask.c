@@ -9,7 +9,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { DEPTH = 8, FENCE = 20, CREDIT = 4 };
+enum { DEPTH = 8, FENCE = 20, CREDIT = 4, FAR = 2000 }; /* FAR: bytes of a pattern, and of blanks before it */
 
 bool myth_code_has_sigil(const myth_language *language) { return language->lexis & MYTH_LEX_DOLLAR; }
 
@@ -30,7 +30,8 @@ typedef struct {
     unsigned marks, lexis, unclosed; /* unclosed: bits of kinds that have no end any more */
     /* Where the lines of the last quotes ' and " end that nothing closed in theirs, 0 = none: the next line that has
      * such a quote may end a string of several lines, so all of it is code, up to code_to. */
-    size_t loose[2], code_to;
+    size_t loose[2], code_to, quoteless[2]; /* quoteless: up to there is no such quote */
+    size_t line, line_stop;                 /* a place in a line, and the line's end */
     size_t credit; /* bytes that may yet be walked in vain; 0 = no more strings are looked for */
     myth_language_family family;
     int depth;
@@ -54,10 +55,15 @@ static void blank(walk *w, size_t to)
             w->out[w->at] = ' ';
 }
 
-static size_t line_end(const walk *w, size_t at)
+/* The last line that was asked for is kept: a line may have as many quotes as bytes. */
+static size_t line_end(walk *w, size_t at)
 {
+    if (at >= w->line && at <= w->line_stop)
+        return w->line_stop;
     const unsigned char *end = at < w->n ? memchr(w->text + at, '\n', w->n - at) : NULL;
-    return end ? (size_t)(end - w->text) : w->n;
+    w->line = at;
+    w->line_stop = end ? (size_t)(end - w->text) : w->n;
+    return w->line_stop;
 }
 
 /* ---- comments ---- */
@@ -111,13 +117,15 @@ static bool is_hash_comment(const walk *w)
 static bool is_in_doubt(walk *w)
 {
     static const char quote[] = "'\"";
-    const size_t end = line_end(w, w->at);
     for (int i = 0; i < 2; i++) {
-        const unsigned char *found = memchr(w->text + w->at, quote[i], end - w->at);
-        if (!w->loose[i] || w->at < w->loose[i] || !found)
+        if (!w->loose[i] || w->at < w->loose[i] || w->at < w->quoteless[i])
             continue;
-        w->loose[i] = 0;
-        w->code_to = end;
+        const size_t end = line_end(w, w->at);
+        if (memchr(w->text + w->at, quote[i], end - w->at)) {
+            w->loose[i] = 0;
+            w->code_to = end;
+        } else
+            w->quoteless[i] = end;
     }
     return w->at < w->code_to;
 }
@@ -348,10 +356,10 @@ static inner inner_of(const walk *w, unsigned char quote, const unsigned char *p
 /* A character in quotes, where a quote may mean something else: 'a', '\n', '\u{1F600}'. */
 static bool pass_character(walk *w, size_t limit)
 {
-    enum { FAR = 12 };
+    enum { LONGEST = 12 };
     size_t i = w->at + 1;
     if (i < limit && w->text[i] == '\\') {
-        for (i += 2; i < limit && i < w->at + FAR && w->text[i] != '\'' && w->text[i] != '\n';)
+        for (i += 2; i < limit && i < w->at + LONGEST && w->text[i] != '\'' && w->text[i] != '\n';)
             i++;
     } else {
         for (i++; i < limit && (w->text[i] & 0xc0) == 0x80;)
@@ -418,13 +426,15 @@ static bool is_before_value(const walk *w)
                                         "throw",  "new",    "else", "yield", "await", "do",     "instanceof"};
     size_t end = w->at, from;
     const unsigned char next = w->at + 1 < w->n ? w->text[w->at + 1] : '\n';
-    while (end > 0 && isspace(w->out[end - 1]))
+    while (end > 0 && w->at - end < FAR && isspace(w->out[end - 1]))
         end--;
+    if (w->at - end == FAR)
+        return false;
     if (next == '>' || (end > 0 && w->out[end - 1] == '<' && isalpha(next)))
         return false; /* a tag: <a />, </a> */
     if (end == 0 || strchr("(,=:[!&|?{};+-*%<>~^", w->out[end - 1]))
         return true;
-    for (from = end; from > 0 && is_name(w->out[from - 1]);)
+    for (from = end; from > 0 && end - from < FAR && is_name(w->out[from - 1]);)
         from--;
     if (from > 0 && w->out[from - 1] == '.')
         return false; /* a member */
@@ -441,6 +451,7 @@ static bool pass_pattern(walk *w, size_t limit)
     size_t end = line_end(w, w->at);
     bool is_set = false;
     end = end < limit ? end : limit;
+    end = end - w->at < FAR ? end : w->at + FAR;
     for (size_t i = w->at + 1; i < end; i++) {
         if (w->text[i] == '\\')
             i++;
@@ -488,6 +499,7 @@ bool myth_code_mask(unsigned char *text, size_t n, myth_mem *mem, const myth_lan
         .out = text,
         .n = n,
         .credit = CREDIT * n + CREDIT,
+        .line = 1, /* no line was asked for */
         .marks = language->marks,
         .lexis = language->lexis,
         .family = language->family,

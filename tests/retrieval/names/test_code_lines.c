@@ -3,6 +3,7 @@
  * a word must be in the answer, once. What a mention is said to do is written behind it: @assigns, @part (of it),
  * @compares, @returns, @passes, or @word where nothing is certain; where nothing is written, nothing is asked. */
 #include "tests/retrieval/index/index_tree.h"
+#include "retrieval/names/code_mask.h"
 #include "retrieval/retrieval.h"
 
 #include <ctype.h>
@@ -202,11 +203,41 @@ static void what_a_line_does_is_said_where_it_is_certain(void **state)
     assert_true(n_said >= 50);
 }
 
+/* Texts of one mark again and again, and any marks: only bytes become blanks, ends of lines stay, and it ends. */
+static void any_text_is_masked(void **state)
+{
+    static const char *const mark[] = {
+        "\"",   "'",    "`",     "{",  "}",  "(",        ")",      "${",     "#{",  "\\",   "\n",  "f\"{",  "R\"x(",
+        ")x\"", "r#\"", "$@\"{", "/*", "*/", "//",       "/[",     "\"\"\"", "f'{", "<!--", "-->", "word",  " ",
+        "\r\n", "--[[", "]]",    "{-", "-}", "=begin\n", "\n=end", "\\(",    "#",   "\"$(", "`${", "\"\\\n"};
+    enum { N_MARK = sizeof(mark) / sizeof(mark[0]), TEXT = 4000, RANDOM = 300 };
+    uint64_t rng = 7;
+    const myth_language *l;
+    (void)state;
+    for (uint32_t i = 0; i < N_MARK + RANDOM; i++) {
+        bytes text = {0};
+        while (text.len < (i < N_MARK ? TEXT : 1 + check_below(&rng, TEXT)))
+            bytes_text(&text, mark[i < N_MARK ? i : check_below(&rng, N_MARK)]);
+        for (uint32_t k = 0; (l = myth_language_at(k)); k++) {
+            unsigned char *got = malloc(text.len); /* of this size: nothing beyond it is read */
+            assert_non_null(got);
+            memcpy(got, text.data, text.len);
+            assert_true(myth_code_mask(got, text.len, mem, l));
+            for (size_t at = 0; at < text.len; at++)
+                if (got[at] != text.data[at] && (got[at] != ' ' || text.data[at] == '\n' || text.data[at] == '\r'))
+                    fail_msg("%s: byte %zu of text %u became %d", l->name, at, i, got[at]);
+            free(got);
+        }
+        bytes_free(&text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_line_of_code_is_there_and_no_other),
         cmocka_unit_test(what_a_line_does_is_said_where_it_is_certain),
+        cmocka_unit_test(any_text_is_masked),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
