@@ -1,5 +1,5 @@
 /* cmd_symbols.c - prints what the index knows about a name: its definitions, their callers and why each was matched,
- * tests, callees, and re-exports. */
+ * tests, callees, re-exports, and the other lines of code that have the name. */
 #include "frontend/cli/json_out.h"
 #include "frontend/common/open_index.h"
 #include "engine/base/text.h"
@@ -14,7 +14,7 @@ typedef struct {
 
 static const myth_option symbols_options[] = {
     {"top", "-k", MYTH_OPT_U32, "N", offsetof(symbols_opts, top), "20", 1, 256,
-     "most callers and other places to show for a definition; JSON has all"},
+     "most callers and other places to show for a definition, and most other lines; JSON has all"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(symbols_opts, json), NULL, 0, 0,
      "print [{\"path\",\"line\",\"kind\",\"name\",\"signature\",\"callers\",\"tests\",...}]"},
 };
@@ -37,7 +37,34 @@ static void json_places(myth_json_out *j, const char *key, const myth_usage_plac
             myth_jout_key_u64(j, "end_line", at->line1);
             myth_jout_key_str(j, "reason", myth_why_name(at->strength));
             myth_jout_key_u64(j, "uses", at->n_use);
+            if (at->n_lines) {
+                myth_jout_key(j, "lines");
+                myth_jout_array(j);
+                for (uint32_t k = 0; k < at->n_lines; k++)
+                    myth_jout_u64(j, at->lines[k]);
+                myth_jout_end(j);
+            }
         }
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+}
+
+/* The mentions that may mean a definition: of a name with several, those in other files are of each. */
+static void json_mentions(myth_json_out *j, const myth_usage *u, uint32_t definition)
+{
+    myth_jout_key(j, "mentions");
+    myth_jout_array(j);
+    for (uint32_t i = 0; i < u->mentions.n; i++) {
+        const myth_usage_place *at = &u->mentions.place[i];
+        if (at->of != definition && at->of != MYTH_USAGE_ANY)
+            continue;
+        myth_jout_object(j);
+        myth_jout_key_str(j, "path", at->path);
+        myth_jout_key_u64(j, "line", at->line);
+        myth_jout_key_str(j, "why", at->why);
+        myth_jout_key_str(j, "name", at->name);
+        myth_jout_key_str(j, "parent", at->parent);
         myth_jout_end(j);
     }
     myth_jout_end(j);
@@ -60,6 +87,7 @@ static void put_json(const myth_usage *u)
         json_places(&j, "tests", &d->tests, true);
         json_places(&j, "callees", &d->callees, true);
         json_places(&j, "exports", &d->exports, false);
+        json_mentions(&j, u, i);
         myth_jout_key_str(&j, "parent", d->parent);
         myth_jout_key_u64(&j, "start_line", d->line0);
         myth_jout_key_u64(&j, "end_line", d->line1);
@@ -100,6 +128,19 @@ static void put_places(const char *title, const myth_usage_places *p, uint32_t t
         printf("    and %u more\n", n_hidden);
 }
 
+/* Prints the other lines of code with the name: below the definition when there is one, else on their own. */
+static void put_mentions(const myth_usage *u, uint32_t top)
+{
+    const myth_usage_definition *d = u->n_definition == 1 ? u->definition : NULL;
+    if (!d && u->mentions.n) {
+        myth_term_path(stdout, u->word);
+        putchar('\n');
+    }
+    put_places("other lines of code with the name", &u->mentions, top);
+    if (d && !d->callers.n && !d->tests.n && !u->mentions.n)
+        puts("  no use is recorded, and no other line of code has the name");
+}
+
 static void put_text(const myth_cli *cli, const myth_usage *u, uint32_t top)
 {
     for (uint32_t i = 0; i < u->n_definition; i++) {
@@ -117,6 +158,10 @@ static void put_text(const myth_cli *cli, const myth_usage *u, uint32_t top)
         put_places("calls", &d->callees, top);
         put_places("re-exported or declared in", &d->exports, top);
     }
+    put_mentions(u, top);
+    if (u->n_unlooked)
+        myth_term_note(cli->term, "lines with the name in %u more file%s not counted", u->n_unlooked,
+                       myth_s(u->n_unlooked));
     if (u->n_more)
         myth_term_note(cli->term, "and %u more definition%s; choose one with PATH::NAME or TYPE.NAME", u->n_more,
                        myth_s(u->n_more));
@@ -161,7 +206,7 @@ static int run_symbols(myth_cli *cli, const void *opts)
     if (!*name)
         return myth_cli_failf(cli, MYTH_EARG, "symbols: NAME is empty; the command is mythos symbols NAME [DIR]");
     MYTH_TRY(myth_cli_index(&x, cli, cli->mem, dir, NULL, &err));
-    MYTH_TRY(myth_usage_find(&u, x, name, cli->cancel, &err));
+    MYTH_TRY(myth_usage_find_all(&u, x, name, cli->cancel, &err));
     if (u.n_definition == 0)
         MYTH_TRY(print_nearest(cli, x, name, &err));
     else if (!strchr(name, '(') && !myth_text_ends(name, u.definition[0].name))
@@ -185,9 +230,14 @@ const myth_command myth_cmd_symbols = {
     .detail =
         "NAME is a name as it is defined, or qualified: Type.method, path/file.py::Type.method. Every caller has the "
         "reason why it was matched, the most certain "
-        "first; \"same name only\" is the weakest. A name that only a re-export gives (export { make as create } from) "
+        "first; \"same name only\" is the weakest. Callers are what the parsers record: calls, types, arguments; the "
+        "other "
+        "lines of code that have the name (assign, compare, return it; a field's) are listed behind them, in JSON as "
+        "\"mentions\" of each definition that they may mean. A name that only a re-export gives (export { make as "
+        "create } from) "
         "leads to the definition behind it. The index is created or brought up to date first. The exit code "
-        "is 1 when the name is not defined, and similar names are printed; it is 3 when a file or a directory "
+        "is 1 when the name is not defined, and similar names and the lines that have it are printed; it is 3 when a "
+        "file or a directory "
         "could not be read.",
     .group = symbols_groups,
     .n_group = 1,

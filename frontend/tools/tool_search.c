@@ -18,15 +18,23 @@ static void put_hit_text(myth_shown *s, myth_json_out *j, const myth_hit *h)
         myth_shown_put_text(j, h->text, h->n_text);
 }
 
-/* A name is found by its words too, and the hits of one that occurs nowhere look like any others. */
-static myth_status note_unknown_name(myth_reply *a, myth_tools *t, myth_index *x, const char *name, myth_error *err)
+/* A name is found by its words too, and the hits of one that occurs nowhere look like any others; of one that does they
+ * are some of its lines. */
+static myth_status note_name(myth_reply *a, myth_tools *t, myth_index *x, const char *name, myth_error *err)
 {
-    myth_occurrences exact = {0};
-    myth_status st = myth_occurrences_find(&exact, x, name, 1, NULL, NULL, NULL, 0, t->cli->cancel, err);
-    if (st == MYTH_OK && exact.n_row == 0)
+    myth_usage u = {0};
+    myth_status st = myth_usage_find_all(&u, x, name, t->cli->cancel, err);
+    if (st == MYTH_OK && u.n_definition == 0 && u.mentions.n == 0)
         myth_reply_note(a, false,
                         "no definition and no use of this name is known; the hits are the nearest by its words");
-    myth_occurrences_free(&exact);
+    else if (st == MYTH_OK && u.n_definition == 0 && u.n_unlooked == 0)
+        myth_reply_note(a, false,
+                        "no definition of this name is known; references lists all %u lines of code that "
+                        "have the name",
+                        u.mentions.n + u.mentions.n_more);
+    else if (st == MYTH_OK)
+        myth_reply_note(a, false, "references lists every line of code that has the name");
+    myth_usage_free(&u);
     return st;
 }
 
@@ -64,7 +72,7 @@ static myth_status run_search(myth_tools *t, const json_t *args, myth_reply *a, 
         myth_reply_end(a);
     }
     if (hits.n_hit && strcmp(hits.query_kind, "symbol") == 0)
-        MYTH_TRY(note_unknown_name(a, t, x, so.query, err));
+        MYTH_TRY(note_name(a, t, x, so.query, err));
     if (hits.n_hit == 0)
         myth_reply_note(a, false, "no chunk has a word of it; search_text finds lines by their text");
     else if (hits.n_hit == so.k)

@@ -143,7 +143,7 @@ static void read_names(myth_index *x)
     myth_near near[4];
     uint32_t n = 0;
     bool is_found;
-    expect(myth_usage_find(&usage, x, "parse_buffer", NULL, &err), "symbols", &err);
+    expect(myth_usage_find_all(&usage, x, "parse_buffer", NULL, &err), "symbols", &err);
     myth_usage_free(&usage);
     expect(myth_usage_around_line(&around, &is_found, x, "parse.c", 5, &err), "around", &err);
     expect(myth_usage_nearest(near, 4, &n, x, "parse_bufer", &err), "nearest", &err);

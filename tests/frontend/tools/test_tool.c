@@ -313,6 +313,20 @@ static void every_line_with_a_name_is_listed(void **state)
     json_decref(j);
     cli_shell(&r, "$M tool find_symbol -C $D/use --args '{\"name\":\"MAX_DEPTH\"}'");
     assert_non_null(strstr(r.out, "2 more lines of code have the name, and references lists them"));
+    /* the command says it, too */
+    cli_expect(&r, "symbols ./src/a.c::g_level $D/use", 0);
+    assert_non_null(strstr(r.out, "  other lines of code with the name\n    src/a.c:6  set  assigns it\n"
+                                  "    src/a.c:12  set  returns it\n"));
+    cli_expect(&r, "symbols limit $D/use", 1);
+    assert_non_null(strstr(r.out, "    src/a.c:9  set  assigns it\n"));
+    cli_expect(&r, "symbols get $D/use", 0);
+    assert_non_null(strstr(r.out, "  no use is recorded, and no other line of code has the name\n"));
+    cli_expect(&r, "symbols --json src/a.c::g_level $D/use", 0);
+    assert_non_null(strstr(r.out, "\"mentions\":[{\"path\":\"src/a.c\",\"line\":6,\"why\":\"assigns it\""));
+    assert_non_null(strstr(r.out, "\"lines\":[10,11]"));
+    /* search finds the name by its words, and says where its lines are */
+    cli_shell(&r, "$M tool search -C $D/use --args '{\"query\":\"limit\"}'");
+    assert_non_null(strstr(r.out, "references lists all 2 lines of code that have the name"));
 }
 
 static void other_files_are_refused(void **state)

@@ -199,7 +199,7 @@ static void read_names(myth_index *x)
     myth_near near[4];
     uint32_t n = 0;
     bool is_found;
-    expect("symbols", myth_usage_find(&usage, x, "parse_buffer", NULL, &err), &err);
+    expect("symbols", myth_usage_find_all(&usage, x, "parse_buffer", NULL, &err), &err);
     myth_usage_free(&usage);
     expect("around", myth_usage_around_line(&around, &is_found, x, "src/parse.c", 5, &err), &err);
     expect("nearest", myth_usage_nearest(near, 4, &n, x, "parse_bufer", &err), &err);

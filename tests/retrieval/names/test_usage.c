@@ -332,7 +332,7 @@ static void memory_that_runs_out(void **state)
     for (uint64_t nth = 1;; nth += step) {
         myth_usage u;
         myth_mem_set_fault(mem, &(myth_fault){.fail_nth = nth});
-        myth_status st = myth_usage_find(&u, index_, "resolve", NULL, NULL);
+        myth_status st = myth_usage_find_all(&u, index_, "resolve", NULL, NULL);
         myth_mem_set_fault(mem, NULL);
         if (st == MYTH_OK) {
             assert_true(nth > 17);
