@@ -668,7 +668,9 @@ const myth_command myth_cmd_search = {
     .args = "QUERY [DIR]",
     .help = "find lines by text or expression, or chunks of code by the words of a question",
     .detail = "A QUERY of one word is taken as a name: first come its definitions, then the lines that use it, those "
-              "with the surest reason first, then chunks that have its words. A name that occurs nowhere is \"not "
+              "with the surest reason first, then chunks that have its words. Uses are what the parsers record (calls, "
+              "types, arguments); mythos symbols NAME lists the other lines of code that have the name, too. A name "
+              "that occurs nowhere is \"not "
               "found\": definitions with similar names follow, then at most three chunks by words (-k N), and the exit "
               "code is 1. Of a chunk the definition that matches is printed, with the lines that match best. "
               "The exit code is 1 when nothing is found, as with grep, and 3 when a file or a directory could not be "

@@ -63,7 +63,10 @@ typedef struct {
     /* of a caller or a test with uses in several lines all of them, in order; only by myth_usage_find_all */
     const uint32_t *lines;
     uint32_t n_lines;
-    uint32_t of; /* of a mention: index of the definition that it may mean, or MYTH_USAGE_ANY */
+    /* of a mention: index of the definition that it may mean, or MYTH_USAGE_ANY; whether `why` says what the line does
+     * with it */
+    uint32_t of;
+    bool is_telling;
 } myth_usage_place;
 
 #define MYTH_USAGE_ANY UINT32_MAX

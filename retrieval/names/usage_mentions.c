@@ -268,6 +268,8 @@ static myth_status add_mention(myth_look *l, const myth_view *f, const char *cod
           : kind == MYTH_REF_CALL        ? "calls something of this name"
           : kind == MYTH_REF_TYPE        ? "uses a type of this name"
                                   : myth_mention_why(code, f->n, at, strlen(l->name), myth_language_get(f->language));
+    p.is_telling =
+        kind != MYTH_REF_CALL && kind != MYTH_REF_TYPE && p.why != myth_mention_word && !myth_view_is_import(f, line);
     p.kind = kind < MYTH_REF_KIND_N ? kind : MYTH_REF_READ;
     p.strength = MYTH_WHY_NAME;
     p.n_use = n_use;

@@ -1,7 +1,8 @@
 /* select.h - selects the code of an inspection by symbol, topic or diff: finds it with the index, reads it from the
  * version of the files that is inspected, and adds it to a material.
  *
- *   myth_select_symbol    subjects: the definitions of a name; context: their callers, callees, tests, re-exports
+ *   myth_select_symbol    subjects: the definitions of a name; context: their callers, callees, tests, re-exports, and
+ *                         what assigns, compares, returns or passes them where there are few callers
  *   myth_select_topic     subjects: the chunks that answer a question (topic.h), in its order; context: the other
  *                         parts of a definition that was cut into chunks
  *   myth_select_diff      subjects: the definitions around changed lines; context: code around them, callers, tests

@@ -1,4 +1,5 @@
-/* select_symbol.c - selects the definitions of a name, each with its callers, callees, tests and re-exports. */
+/* select_symbol.c - selects the definitions of a name, each with its callers, callees, tests and re-exports, and with
+ * what assigns, compares or returns it where there is room for more callers. */
 #include "select_impl.h"
 
 #include <stdio.h>
@@ -29,9 +30,41 @@ static void put_called(char dst[MYTH_SELECT_CALLED], const myth_select *s, const
              is_one_type && of && of->parent[0] ? "." : "", of ? of->name : "");
 }
 
-static myth_status add_definition(myth_select *s, myth_material *m, const myth_usage_definition *d,
+/* Adds the definitions around lines that do something certain with definition `at`, behind its callers and in their
+ * stead. */
+static myth_status add_mentions(myth_select *s, myth_material *m, const myth_usage *u, uint32_t at, uint32_t piece,
+                                myth_select_counts *counts, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    uint32_t n = u->definition[at].callers.n;
+    for (uint32_t i = 0; i < u->mentions.n && n < MYTH_SELECT_CALLERS && st == MYTH_OK; i++) {
+        const myth_usage_place *p = &u->mentions.place[i];
+        char why[MYTH_USAGE_WHY + 16];
+        bool is_new;
+        if (!p->is_telling || !p->name[0] || (p->of != at && p->of != MYTH_USAGE_ANY))
+            continue;
+        snprintf(why, sizeof(why), "user: %s", p->why);
+        const myth_wanted w = {
+            .path = p->path,
+            .name = p->name,
+            .parent = p->parent,
+            .why = why,
+            .line = p->line,
+            .line0 = p->line0,
+            .line1 = p->line1,
+            .of = piece,
+        };
+        st = myth_select_add(s, NULL, &is_new, m, &w, err);
+        n += is_new;
+        counts->n_context += is_new;
+    }
+    return st;
+}
+
+static myth_status add_definition(myth_select *s, myth_material *m, const myth_usage *u, uint32_t at,
                                   myth_select_counts *counts, myth_error *err)
 {
+    const myth_usage_definition *d = &u->definition[at];
     static const myth_select_most most = {MYTH_SELECT_CALLERS, MYTH_SELECT_CALLEES, MYTH_SELECT_TESTS,
                                           MYTH_SELECT_EXPORTS, true};
     uint32_t index;
@@ -50,7 +83,8 @@ static myth_status add_definition(myth_select *s, myth_material *m, const myth_u
     if (st != MYTH_OK || !is_new) /* it lies inside a piece that is shown already, or it was listed as missed */
         return st;
     counts->n_subject++;
-    return myth_select_usage(s, m, d, index, &most, counts, err);
+    st = myth_select_usage(s, m, d, index, &most, counts, err);
+    return st == MYTH_OK ? add_mentions(s, m, u, at, index, counts, err) : st;
 }
 
 myth_status myth_select_symbol(myth_select *s, myth_material *m, const char *name, char called[MYTH_SELECT_CALLED],
@@ -61,7 +95,7 @@ myth_status myth_select_symbol(myth_select *s, myth_material *m, const char *nam
     char near[160];
     myth_status st = MYTH_OK;
     *counts = (myth_select_counts){0};
-    MYTH_TRY(myth_usage_find(&u, s->index, name, s->is_cancelled, err));
+    MYTH_TRY(myth_usage_find_all(&u, s->index, name, s->is_cancelled, err));
     if (u.n_definition == 0) {
         MYTH_TRY(myth_select_nearest(s, near, sizeof(near), name, err));
         MYTH_TRY(myth_fail(err, MYTH_ENOTFOUND, "%.60s: no such definition; %s%s", name,
@@ -76,7 +110,7 @@ myth_status myth_select_symbol(myth_select *s, myth_material *m, const char *nam
         if (!is_wanted(s, &u, d))
             continue;
         if (n++ < MYTH_SELECT_DEFINITIONS) {
-            MYTH_TRY(add_definition(s, m, d, counts, err));
+            MYTH_TRY(add_definition(s, m, &u, i, counts, err));
             continue;
         }
         counts->n_more++;

@@ -429,6 +429,27 @@ static void diff_of_a_patch(void **state)
     bed_close(&b);
 }
 
+/* What assigns a variable or returns it is context behind what calls it, in the stead of callers. */
+static void users_of_a_variable(void **state)
+{
+    static const char text[] =
+        "int g_level = 0;\nvoid set(int n)\n{\n    g_level = n;\n}\n\nint get(void)\n{\n    return "
+        "g_level;\n}\n\nint sum(int n)\n{\n    return n + g_level;\n}\n";
+    bed b;
+    myth_select_counts counts;
+    myth_error err = {0};
+    (void)state;
+    files_put_deep("users/level.c", text, strlen(text));
+    bed_open(&b, "users", NULL, false, true);
+    assert_int_equal(myth_select_symbol(b.select, b.m, "g_level", NULL, &counts, &err), MYTH_OK);
+    assert_int_equal(counts.n_subject, 1);
+    assert_int_equal(counts.n_context, 2);
+    assert_string_equal(piece_at(b.m, "level.c", 4, false)->why, "user: assigns it");
+    assert_string_equal(piece_at(b.m, "level.c", 9, false)->why, "user: returns it");
+    assert_null(piece_at(b.m, "level.c", 14, false)); /* it is not certain what it does */
+    bed_close(&b);
+}
+
 static void symbol_and_topic(void **state)
 {
     bed b;
@@ -576,6 +597,7 @@ int main(void)
         cmocka_unit_test(revisions_are_as_git_has_them),
         cmocka_unit_test(requests),
         cmocka_unit_test(diff_of_a_patch),
+        cmocka_unit_test(users_of_a_variable),
         cmocka_unit_test(symbol_and_topic),
         cmocka_unit_test(a_topic_names_what_was_found),
         cmocka_unit_test(parts_have_neighbours),
