@@ -29,7 +29,8 @@ static const myth_option search_options[] = {
      "literal, regex: lines that match, found without an index; phrase: chunks with the phrase; symbol: definitions of "
      "the name; ranked: the best chunks first; auto: chosen by the form of QUERY"},
     {"regexp", "-e", MYTH_OPT_LIST, "PATTERN", offsetof(search_opts, regexp), NULL, 0, 0,
-     "find lines that match the expression, instead of QUERY; if given several times, lines that match any of them"},
+     "find lines that match the expression (as of PCRE2), instead of QUERY; if given several times, lines that match "
+     "any of them"},
     {"fixed-strings", "-F", MYTH_OPT_FLAG, NULL, offsetof(search_opts, fixed), NULL, 0, 0,
      "find lines that contain QUERY exactly as it is written"},
     {"ignore-case", "-i", MYTH_OPT_FLAG, NULL, offsetof(search_opts, ignore_case), NULL, 0, 0,

@@ -7,6 +7,7 @@
  * Errors    are reported for the pattern as it was given */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "regex.h"
+#include "class_sets.h"
 #include "find.h"
 #include "pattern.h"
 
@@ -162,6 +163,8 @@ myth_status myth_regex_open(myth_regex **out, myth_mem *mem, const unsigned char
 {
     if (memchr(pattern, '\n', n))
         return myth_fail(err, MYTH_EARG, "pattern: a line break never matches within a line; search for its parts");
+    if (myth_class_sets_check(pattern, n, err) != MYTH_OK)
+        return MYTH_EARG;
     myth_regex *r = myth_alloc(mem, MYTH_MEM_OTHER, "regex", sizeof(*r));
     if (!r)
         return myth_fail(err, MYTH_ENOMEM, "no room for a pattern");

@@ -67,6 +67,8 @@ static void exit_codes(void **state)
     cli_expect(&r, "search", 2);
     cli_expect(&r, "search '' $D/p", 2);
     cli_expect(&r, "search --mode regex '(' $D/p", 2);
+    cli_expect(&r, "search -e '[a-z--[aeiou]]' $D/p", 2);
+    assert_non_null(strstr(r.err, "write (?![Y])[X]"));
     cli_expect(&r, "search --mode ranked '+-+' $D/p", 2);
     assert_non_null(strstr(r.err, "mythos search -F"));
     cli_expect(&r, "search x $D/nothing", 66);
