@@ -46,7 +46,7 @@ static const myth_option candidates_options[] = {
     {"rules", NULL, MYTH_OPT_TEXT, "ID[,ID...]", offsetof(candidates_opts, rules), NULL, 0, 0,
      "only places of these rules"},
     {"include", NULL, MYTH_OPT_LIST, "GLOB", offsetof(candidates_opts, include), NULL, 0, 0,
-     "of directories, read only files that match GLOB; may be given several times"},
+     "of directories, read only files that match GLOB, such as *.{c,h}; may be given several times"},
     {"exclude", NULL, MYTH_OPT_LIST, "GLOB", offsetof(candidates_opts, exclude), NULL, 0, 0,
      "leave out files of directories that match GLOB; may be given several times"},
     {"cache", NULL, MYTH_OPT_FLAG, NULL, offsetof(candidates_opts, cache), "on", 0, 0,

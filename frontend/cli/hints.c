@@ -163,31 +163,6 @@ bool myth_hint_is_same_file(const char *a, const char *b)
     return S_ISREG(x.st_mode) && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Whether every [ of the pattern has its ]; a ] that comes first in the brackets is a letter of them. */
-static bool has_its_brackets(const char *glob)
-{
-    for (const char *s = glob; *s; s++) {
-        if (*s == '\\' && s[1]) {
-            s++;
-        } else if (*s == '[') {
-            s += 1 + (s[1] == '!' || s[1] == '^');
-            if (!*s || !(s = strchr(s + 1, ']')))
-                return false;
-        }
-    }
-    return true;
-}
-
-myth_status myth_hint_check_globs(const myth_opt_list *globs, myth_error *err)
-{
-    for (int i = 0; i < globs->n; i++)
-        if (!has_its_brackets(globs->item[i]))
-            return myth_fail(err, MYTH_EARG,
-                             "--glob: '%.80s' has a [ without its ]; close it, or write \\[ for the sign",
-                             globs->item[i]);
-    return MYTH_OK;
-}
-
 const char *myth_hint_command_of(const char *word, size_t len)
 {
     for (int i = 0; myth_commands[i]; i++)

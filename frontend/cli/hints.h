@@ -26,8 +26,6 @@ myth_status myth_hint_check_file(const char *flag, const char *path, myth_error 
 /* Whether both paths name one file, of which the one writer would lose what the other wrote. A device may be named
  * twice. */
 bool myth_hint_is_same_file(const char *a, const char *b);
-/* MYTH_EARG: a pattern of --glob has a [ without its ], so that it would match no file. */
-myth_status myth_hint_check_globs(const myth_opt_list *globs, myth_error *err);
 /* The first command that has the flag, "--staged" or "-k"; NULL = none. */
 const char *myth_hint_command_of(const char *word, size_t len);
 /* The command that the word is probably a misspelling of; NULL = none. */

@@ -17,7 +17,8 @@ typedef struct {
 
 static const myth_option file_options[] = {
     {"include", NULL, MYTH_OPT_LIST, "GLOB", offsetof(many_opts, include), NULL, 0, 0,
-     "of directories, inspect only files that match GLOB, also when they are no code; may be given several times"},
+     "of directories, inspect only files that match GLOB (*.{c,h}), also when they are no code; may be given several "
+     "times"},
     {"exclude", NULL, MYTH_OPT_LIST, "GLOB", offsetof(many_opts, exclude), NULL, 0, 0,
      "leave out files of directories that match GLOB; may be given several times"},
     MYTH_OPTION_STDIN(many_opts, stdin_name),

@@ -18,7 +18,7 @@ static const myth_option scan_options[] = {
     {"explain", NULL, MYTH_OPT_FLAG, NULL, offsetof(scan_opts, explain), NULL, 0, 0,
      "say for every file why it is used or left out"},
     {"glob", "-g", MYTH_OPT_LIST, "G", offsetof(scan_opts, glob), NULL, 0, 0,
-     "use only files that match G; '!G' leaves them out; may be given several times"},
+     "use only files that match G, such as *.{c,h}; '!G' leaves them out; may be given several times"},
     {"no-ignore", "-u", MYTH_OPT_FLAG, NULL, offsetof(scan_opts, no_ignore), NULL, 0, 0,
      "ignore .gitignore, .ignore and .mythosignore files"},
     {"hidden", NULL, MYTH_OPT_FLAG, NULL, offsetof(scan_opts, hidden), NULL, 0, 0,
@@ -159,7 +159,7 @@ static int run_scan(myth_cli *cli, const void *opts)
     myth_error err = {0};
     char out[256], size[24];
     int code = MYTH_EXIT_CLEAN;
-    if (myth_hint_check_dir(root, &err) != MYTH_OK || myth_hint_check_globs(&o->glob, &err) != MYTH_OK)
+    if (myth_hint_check_dir(root, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
     if (myth_scan(&list, cli->mem, &so, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);

@@ -38,7 +38,7 @@ static const myth_option search_options[] = {
     {"word-regexp", "-w", MYTH_OPT_FLAG, NULL, offsetof(search_opts, is_word), NULL, 0, 0,
      "find lines that match as whole words"},
     {"glob", "-g", MYTH_OPT_LIST, "G", offsetof(search_opts, glob), NULL, 0, 0,
-     "search only files that match G; '!G' leaves them out; may be given several times"},
+     "search only files that match G, such as *.{c,h}; '!G' leaves them out; may be given several times"},
     {"type", "-t", MYTH_OPT_LIST, "LANG", offsetof(search_opts, type), NULL, 0, 0,
      "search only files of the language (c, cpp, python, ...); may be given several times"},
     {"files", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, files), NULL, 0, 0,
@@ -243,7 +243,7 @@ static myth_status list_files(myth_scan_list *list, myth_cli *cli, const search_
     for (int i = 0; i < o->type.n; i++)
         if (!myth_detect_is_language(o->type.item[i]))
             return unknown_language(o->type.item[i], err);
-    if (myth_hint_check_dir(dir, err) != MYTH_OK || myth_hint_check_globs(&o->glob, err) != MYTH_OK)
+    if (myth_hint_check_dir(dir, err) != MYTH_OK)
         return err->code;
     myth_scan_opts so = {
         .root = dir,

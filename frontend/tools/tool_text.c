@@ -2,8 +2,6 @@
  * file. */
 #include "shown.h"
 
-#include "frontend/cli/hints.h"
-
 #include <string.h>
 
 /* ---- search_text ---- */
@@ -76,8 +74,7 @@ static myth_status scan_files(myth_scan_list *list, myth_tools *t, const myth_op
         .n_threads = t->cli->global->n_threads,
         .is_cancelled = t->cli->cancel,
     };
-    myth_status st = myth_hint_check_globs(globs, err);
-    return st == MYTH_OK ? myth_scan(list, t->cli->mem, &so, err) : st;
+    return myth_scan(list, t->cli->mem, &so, err);
 }
 
 static myth_status run_search_text(myth_tools *t, const json_t *args, myth_reply *a, myth_error *err)
@@ -117,7 +114,9 @@ static const myth_tool_arg search_text_args[] = {
     {.name = "regex", .kind = MYTH_TOOL_BOOL, .help = "pattern is a Perl-compatible expression"},
     {.name = "ignore_case", .kind = MYTH_TOOL_BOOL, .help = "find it in upper or lower case"},
     {.name = "word", .kind = MYTH_TOOL_BOOL, .help = "find whole words only"},
-    {.name = "globs", .kind = MYTH_TOOL_TEXTS, .help = "only files that match one of them; '!G' leaves files out"},
+    {.name = "globs",
+     .kind = MYTH_TOOL_TEXTS,
+     .help = "only files that match one of them, such as *.{c,h}; '!G' leaves files out"},
 };
 
 const myth_tool myth_tool_search_text = {

@@ -2,8 +2,8 @@
  *
  * Pattern  one line. '#' begins a comment; '!' includes again; a slash at the end matches directories only, a slash
  *          elsewhere ties the pattern to the file's directory. "*" and "?" match within a name, "**" across names,
- *          [classes] one byte; '\' makes the next byte literal. Unescaped spaces at the end are dropped, and so is
- *          a '\r'
+ *          [classes] one byte; '\' makes the next byte literal, and braces are (globs.h has others). Unescaped
+ *          spaces at the end are dropped, and so is a '\r'
  * Order    each directory with pattern files has a frame, and a frame has one list for each rung (myth_rung). A
  *          later rung decides over an earlier one; within a rung the deeper directory decides; within a file the
  *          last matching pattern

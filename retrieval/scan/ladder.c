@@ -1,6 +1,7 @@
 /* ladder.c - see ladder.h. */
 #define _GNU_SOURCE
 #include "ladder.h"
+#include "globs.h"
 #include "retrieval/git/git.h"
 #include "retrieval/git/git_files.h"
 
@@ -449,19 +450,15 @@ static myth_status open_repository(myth_ladder *l, myth_error *err)
  * negated. */
 static myth_status open_globs(myth_ladder *l, const char *const *globs, myth_error *err)
 {
-    size_t n = 0, at = 0;
+    size_t n = 0;
+    char *text = NULL;
     myth_ignore_list *list = NULL;
-    for (size_t i = 0; globs[i]; i++)
-        n += strlen(globs[i]) + 1;
     myth_ladder_part *p = add_part(l, NULL, l->n_prefix);
-    char *text = myth_alloc(l->mem, MYTH_MEM_OTHER, "globs", n + 1);
-    if (!p || !text) {
-        myth_free(l->mem, text);
-        return myth_fail(err, MYTH_ENOMEM, "no room for %zu bytes of globs", n);
-    }
-    for (size_t i = 0; globs[i]; i++)
-        at += (size_t)sprintf(text + at, "%s\n", globs[i]);
-    myth_status st = myth_ignore_parse(&list, l->mem, "the globs", text, n, false, err);
+    if (!p)
+        return myth_fail(err, MYTH_ENOMEM, "no room for the globs");
+    myth_status st = myth_globs_write(&text, &n, l->mem, globs, err);
+    if (st == MYTH_OK)
+        st = myth_ignore_parse(&list, l->mem, "the globs", text, n, false, err);
     myth_free(l->mem, text);
     if (st != MYTH_OK)
         return st;

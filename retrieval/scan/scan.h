@@ -17,9 +17,9 @@
  * Units     sizes in bytes, times in nanoseconds since 1970
  * Owner     the list owns its strings; myth_scan_close frees them
  * Threads   a scan starts its own; any number of scans may run
- * Errors    MYTH_ENOTFOUND the root is missing; MYTH_EARG it is a file; MYTH_EIO it cannot be read; MYTH_ELIMIT too
- *           many files or patterns; MYTH_ECANCEL; MYTH_ENOMEM. What cannot be read below the root is listed with
- *           that reason
+ * Errors    MYTH_ENOTFOUND the root is missing; MYTH_EARG it is a file, or a glob is not whole; MYTH_EIO it cannot be
+ *           read; MYTH_ELIMIT too many files or patterns; MYTH_ECANCEL; MYTH_ENOMEM. What cannot be read below the root
+ *           is listed with that reason
  * Source    gitignore(5); ripgrep's guide for the order of pattern files */
 #ifndef MYTH_SCAN_H
 #define MYTH_SCAN_H
@@ -64,10 +64,11 @@ typedef struct {
 
 typedef struct {
     const char *root;
-    const char *const *globs; /* as --glob: "!..." excludes, others list what is included; NULL-terminated, or NULL */
-    bool no_ignore;           /* -u: no ignore files                                                           */
-    bool hidden;              /* include names with a dot in front, except .git */
-    bool explain;             /* list excluded files too, with `why` for every file */
+    /* As --glob, with braces (globs.h): "!..." excludes, others list what is included; NULL-terminated, or NULL. */
+    const char *const *globs;
+    bool no_ignore; /* -u: no ignore files                                                           */
+    bool hidden;    /* include names with a dot in front, except .git */
+    bool explain;   /* list excluded files too, with `why` for every file */
     bool
         /* list lost files too, with `why`: unreadable ones, text that is too large, and under a name of source what
          * is binary or not a regular file */

@@ -157,7 +157,7 @@ static myth_status globs_of(const myth_files_opts *o, const char *only, const ch
 /* The path of a file below the folder that a pattern names, "vendor/zip/" of vendor/zip/x?.c; without one, the path. */
 static const char *below(const char *path, const char *pattern)
 {
-    size_t n = pattern ? strcspn(pattern, "*?[\\") : 0;
+    size_t n = pattern ? strcspn(pattern, "*?[{\\") : 0;
     while (n && pattern[n - 1] != '/')
         n--;
     return strncmp(path, pattern ? pattern : "", n) == 0 ? path + n : path;
@@ -168,7 +168,7 @@ static const char *below(const char *path, const char *pattern)
 static bool is_wanted(finder *s, const myth_scan_file *file, const char *pattern)
 {
     const char *name = pattern ? strrchr(pattern, '/') : NULL;
-    if (s->o->n_include || (pattern && !strpbrk(name ? name : pattern, "*?[")))
+    if (s->o->n_include || (pattern && !strpbrk(name ? name : pattern, "*?[{")))
         return true;
     const bool is_code = !file->is_generated && (pattern || myth_detect_code(file->path)),
                is_copied = is_code && myth_path_is_copied(below(file->path, pattern));
@@ -254,7 +254,8 @@ static myth_status add_path(finder *s, const char *typed, myth_error *err)
         return add_stdin(s, err);
     if (stat(typed, &sb) == 0)
         return S_ISDIR(sb.st_mode) ? add_directory(s, typed, NULL, &n, err) : add_typed(s, typed, err);
-    if (errno == ENOENT && strpbrk(typed, "*?[")) {
+    const char *brace = strchr(typed, '{');
+    if (errno == ENOENT && (strpbrk(typed, "*?[") || (brace && strchr(brace, '}')))) {
         st = add_directory(s, ".", typed + (strncmp(typed, "./", 2) ? 0 : 2), &n, err);
         if (st == MYTH_OK && !n)
             st = myth_fail(err, MYTH_ENOTFOUND, "%.200s: no file below the current directory matches", typed);

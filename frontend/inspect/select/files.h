@@ -4,7 +4,7 @@
  * Directory  the files in it that are code by their names, as a scan finds them (scan.h: patterns of ignore files,
  *            what git tracks), without generated ones and those in a directory below it that holds copies of other
  *            projects (vendor, third_party). These, documents and data are counted; `include` takes them in
- * Pattern    a path that does not exist and holds *, ? or [ is a pattern of files below the current directory, as
+ * Pattern    a path that does not exist and holds *, ?, [ or {} is a pattern of files below the current directory, as
  *            `include` is. What it matches is in, also documents and data; but without generated files, unless its last
  *            part is a plain name, and without copies below the folder that it names. These are counted, too
  * Input      "-" is standard input: it is called "-", or with stdin_name as that file is or would be in its repository

@@ -108,6 +108,13 @@ static void paths_name_files(void **state)
     assert_string_equal(files_of("src/made.c"), "src/made.c"); /* named: in, whatever it holds */
     assert_string_equal(files_of(". --include '*.md' --include '*.py'"), "docs/manual.md src/deep/short.py");
     assert_string_equal(files_of(". --exclude src/deep"), "src/long.c top.c");
+    assert_string_equal(files_of(". --include '*.{md,py}'"), "docs/manual.md src/deep/short.py");
+    assert_string_equal(files_of(". --exclude '{deep,top.c}'"), "src/long.c");
+    assert_string_equal(files_of("'src/{deep/*.py,long.c}'"), "src/deep/short.py src/long.c");
+    assert_int_equal(shell("cd $D/r && $M inspect . --include '*.{c' " TINY), 2);
+    assert_non_null(strstr(r.err, "'*.{c' has a { without its }"));
+    assert_int_equal(shell("cd $D/r && $M candidates . --exclude '*.{c'"), 2);
+    assert_non_null(strstr(r.err, "has a { without its }"));
     assert_string_equal(files_of("top.c --exclude '*.c'"), "top.c"); /* a filter is for directories */
     assert_string_equal(files_of("'src/**/*.py'"), "src/deep/short.py");
     /* copies of other projects are left out of a directory, not where they or their folder are named */

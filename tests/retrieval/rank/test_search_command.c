@@ -299,6 +299,8 @@ static void flags_of_ripgrep(void **state)
     expect_lines(&r, "-i -F -l door", "a.c\nnote.txt\nsub/b.py\n");
     expect_lines(&r, "-i -F -g '*.py' door", "sub/b.py:1:Door = 3\n");
     expect_lines(&r, "-i -F -g '!*.py' -l door", "a.c\nnote.txt\n");
+    expect_lines(&r, "-i -F -g '*.{c,txt}' -l door", "a.c\nnote.txt\n");
+    expect_lines(&r, "-i -F -g '!*.{c,txt}' -l door", "sub/b.py\n");
     expect_lines(&r, "-i -F -t c -l door", "a.c\n");
     expect_lines(&r, "-i -F -t c -t python -l door", "a.c\nsub/b.py\n");
     expect_lines(&r, "-l --lexical Door", "a.c\nnote.txt\nsub/b.py\n");
@@ -309,6 +311,8 @@ static void flags_of_ripgrep(void **state)
     assert_int_equal(json_integer_value(json_object_get(json_array_get(rows, 0), "count")), 2);
     json_decref(rows);
     cli_expect(&r, "search -t nothing x $D/flags", 2);
+    cli_expect(&r, "search -F -g '*.{c,h' x $D/flags", 2);
+    assert_non_null(strstr(r.err, "'*.{c,h' has a { without its }"));
     cli_expect(&r, "search -c -l x $D/flags", 2);
     cli_expect(&r, "search -c --mode ranked x $D/flags", 2);
     cli_expect(&r, "search -e x y z", 2);
