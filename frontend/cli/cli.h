@@ -76,7 +76,7 @@ typedef struct {
     char **arg; /* positional arguments                                      */
     myth_mem *mem;
     myth_mem_limits limits; /* --mem-limit, by ledger                                    */
-    const char *directory;  /* -C of a command that ends in [DIR]; NULL = not given      */
+    const char *directory;  /* -C of a command that ends in [DIR], and of search; NULL = not given */
     char device[32];        /* the device chosen for "auto"; set by myth_cli_engine_opts */
     myth_log log;           /* for engine options; lent for the run                      */
     myth_term *term;

@@ -18,7 +18,7 @@ const myth_option_group myth_group_directory = {"directory", directory_option, 1
 bool myth_help_has_dir(const myth_command *c)
 {
     const size_t n = strlen(c->args);
-    return n >= 5 && strcmp(c->args + n - 5, "[DIR]") == 0;
+    return (n >= 5 && strcmp(c->args + n - 5, "[DIR]") == 0) || strcmp(c->args, "QUERY [PATH...]") == 0;
 }
 
 void myth_help_groups(const myth_option_group *dst[MYTH_HELP_GROUPS], const myth_command *c)

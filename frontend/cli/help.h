@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 extern const myth_option_group myth_group_global;
-/* The flag -C, for commands whose last argument is [DIR]. The group's struct is one const char *. */
+/* The flag -C, for commands whose last argument is [DIR], and for search. The group's struct is one const char *. */
 extern const myth_option_group myth_group_directory;
 bool myth_help_has_dir(const myth_command *c);
 /* The groups that help shows for a command: its own groups with a title, -C, the flags of every command. dst ends with

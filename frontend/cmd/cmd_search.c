@@ -5,6 +5,7 @@
 #include "frontend/common/open_index.h"
 #include "frontend/cli/hints.h"
 #include "frontend/search/rows.h"
+#include "frontend/search/scopes.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ enum { INPUT_MAX = 1 << 30, CHUNKS_MAX = 10000 };
 
 typedef struct {
     const char *corpus, *queries, *weights, *embed_model;
-    uint32_t k;
+    uint32_t k, before, after, around;
     int mode;
     myth_opt_list regexp, glob, type;
     bool files, paths, lexical, chunks, explain, json, ignore_case, is_word, fixed, count;
@@ -37,6 +38,12 @@ static const myth_option search_options[] = {
      "find lines in upper or lower case"},
     {"word-regexp", "-w", MYTH_OPT_FLAG, NULL, offsetof(search_opts, is_word), NULL, 0, 0,
      "find lines that match as whole words"},
+    {"after-context", "-A", MYTH_OPT_U32, "N", offsetof(search_opts, after), NULL, 0, 0,
+     "print N lines behind each line that matches, too"},
+    {"before-context", "-B", MYTH_OPT_U32, "N", offsetof(search_opts, before), NULL, 0, 0,
+     "print N lines in front of each line that matches, too"},
+    {"context", NULL, MYTH_OPT_U32, "N", offsetof(search_opts, around), NULL, 0, 0,
+     "both; -C N is the same where N is a number (a directory of that name is -C ./N)"},
     {"glob", "-g", MYTH_OPT_LIST, "G", offsetof(search_opts, glob), NULL, 0, 0,
      "search only files that match G, such as *.{c,h}; '!G' leaves them out; may be given several times"},
     {"type", "-t", MYTH_OPT_LIST, "LANG", offsetof(search_opts, type), NULL, 0, 0,
@@ -270,43 +277,85 @@ static myth_status list_files(myth_scan_list *list, myth_cli *cli, const search_
 
 /* Which lines are wanted. */
 typedef struct {
-    const char *text, *dir;
+    const char *text;
+    const myth_scopes *scopes;
     bool is_regex, is_word;
     uint64_t max_rows; /* 0 = all */
+    uint32_t before, after;
 } line_query;
 
-/* Searches the files themselves, not the index, so that no matching line is missed. */
-static myth_status search_lines(myth_cli *cli, const search_opts *o, const line_query *q, myth_rows *rows,
-                                myth_error *err)
+/* The rows of one scope, with its paths as they are shown. */
+typedef struct {
+    myth_rows *rows;
+    const myth_scope *scope;
+    uint64_t n_match; /* of all scopes */
+    bool is_over;
+    char path[2 * PATH_MAX];
+} scope_rows;
+
+static bool put_row(void *arg, const myth_grep_row *at)
+{
+    scope_rows *s = arg;
+    myth_grep_row row = *at;
+    if (myth_scope_path(s->scope, at->path, s->path, sizeof(s->path)))
+        row.path = s->path;
+    s->n_match += !at->is_context;
+    s->is_over = !myth_rows_line(s->rows, &row);
+    return !s->is_over;
+}
+
+static myth_status search_scope(myth_cli *cli, const search_opts *o, const line_query *q, scope_rows *s,
+                                uint32_t *n_file, uint64_t *n_unread, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    myth_scan_list list = {0};
-    uint64_t n_unread = 0;
-    MYTH_TRY(list_files(&list, cli, o, q->dir, err));
-    note_no_file(cli, o, list.n_file);
+    uint64_t n = 0;
+    myth_scan_file file = {.path = s->scope->file};
+    myth_scan_list list = {0}, one = {.file = &file, .n_file = 1};
+    if (!s->scope->file)
+        MYTH_TRY(list_files(&list, cli, o, s->scope->root, err));
+    const myth_scan_list *files = s->scope->file ? &one : &list;
     myth_grep_opts go = {
-        .root = q->dir,
+        .root = s->scope->root,
         .pattern = (const unsigned char *)q->text,
         .n_pattern = strlen(q->text),
         .is_regex = q->is_regex,
         .ignore_case = o->ignore_case,
         .is_word = q->is_word,
         .n_threads = cli->global->n_threads,
-        .max_rows = q->max_rows,
+        .max_rows = q->max_rows ? q->max_rows - s->n_match : 0,
+        .n_before = q->before,
+        .n_after = q->after,
         .is_cancelled = cli->cancel,
     };
-    st = myth_grep(cli->mem, &list, &go, myth_rows_line, rows, &n_unread, err);
+    st = myth_grep(cli->mem, files, &go, put_row, s, &n, err);
     if (st == MYTH_EARG && q->is_regex)
         myth_fail(err, st, "%.200s; -F finds the text as it is written", err->msg);
-    MYTH_TRY(st);
+    *n_file += files->n_file;
+    *n_unread += n + list.n_out[MYTH_SCAN_UNREADABLE]; /* counts directories; the scan does not open files */
+fail:
+    myth_scan_close(&list, cli->mem);
+    return st;
+}
+
+/* Searches the files themselves, not the index, so that no matching line is missed. */
+static myth_status search_lines(myth_cli *cli, const search_opts *o, const line_query *q, myth_rows *rows,
+                                myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    uint64_t n_unread = 0;
+    uint32_t n_file = 0;
+    scope_rows s = {.rows = rows};
+    for (uint32_t i = 0; i < q->scopes->n && !s.is_over && !(q->max_rows && s.n_match == q->max_rows); i++) {
+        s.scope = &q->scopes->scope[i];
+        MYTH_TRY(search_scope(cli, o, q, &s, &n_file, &n_unread, err));
+    }
+    note_no_file(cli, o, n_file);
     MYTH_TRY(myth_rows_end_lines(rows, err));
-    n_unread += list.n_out[MYTH_SCAN_UNREADABLE]; /* counts directories; the scan does not open files */
     if (n_unread && !cli->n_unread)
         myth_term_note(cli->term, "%llu file%s could not be read; mythos index --json lists them",
                        (unsigned long long)n_unread, n_unread == 1 ? " or directory" : "s and directories");
     cli->n_unread += n_unread;
 fail:
-    myth_scan_close(&list, cli->mem);
     return st;
 }
 
@@ -375,11 +424,22 @@ static myth_status find_near(answer *a, const char *query, myth_error *err)
     return st;
 }
 
+/* Leaves the files of the scopes in the list. */
+static void keep_scopes(myth_scan_list *list, const myth_scopes *scopes)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < list->n_file; i++)
+        if (myth_scopes_has(scopes, list->file[i].path))
+            list->file[n++] = list->file[i];
+    list->n_file = n;
+}
+
 /* Brings the index up to date and searches it. */
-static myth_status search_index(myth_cli *cli, const search_opts *o, const char *query, const char *dir, answer *a,
-                                myth_error *err)
+static myth_status search_index(myth_cli *cli, const search_opts *o, const char *query, const myth_scopes *scopes,
+                                answer *a, myth_error *err)
 {
     myth_status st = MYTH_OK;
+    const char *dir = scopes->is_limited ? "." : scopes->scope[0].root;
     myth_semantic semantic = {0};
     const char **ranked = NULL;
     MYTH_TRY(myth_cli_index(&a->index, cli, cli->mem, dir, NULL, err));
@@ -392,8 +452,9 @@ static myth_status search_index(myth_cli *cli, const search_opts *o, const char 
         .narrow = !o->chunks,
         .weights = o->weights,
     };
-    if (o->glob.n || o->type.n) {
+    if (o->glob.n || o->type.n || scopes->is_limited) {
         MYTH_TRY(list_files(&a->list, cli, o, dir, err));
+        keep_scopes(&a->list, scopes);
         if (!(a->wanted.path =
                   myth_alloc_n(cli->mem, MYTH_MEM_OTHER, "files", a->list.n_file + 1, sizeof(*a->wanted.path)))) {
             st = myth_fail(err, MYTH_ENOMEM, "search: out of memory for the names of %u files", a->list.n_file);
@@ -469,7 +530,7 @@ static void put_exact(myth_rows *rows, const search_opts *o, const myth_occurren
 }
 
 /* The lines that have the name as a whole word: in comments, in texts, as a key, of something defined elsewhere. */
-static myth_status find_name_lines(myth_rows *rows, const search_opts *o, const char *name, const char *dir,
+static myth_status find_name_lines(myth_rows *rows, const search_opts *o, const char *name, const myth_scopes *scopes,
                                    myth_error *err)
 {
     char text[4096];
@@ -482,7 +543,7 @@ static myth_status find_name_lines(myth_rows *rows, const search_opts *o, const 
     memcpy(text, name, n);
     text[n] = '\0';
     rows->most = room - rows->n_exact;
-    const line_query q = {.text = text, .dir = dir, .is_word = true, .max_rows = room + 1};
+    const line_query q = {.text = text, .scopes = scopes, .is_word = true, .max_rows = room + 1};
     const myth_status st = search_lines(rows->cli, o, &q, rows, err);
     if (st == MYTH_OK && rows->n_row == rows->most && !rows->is_silent)
         myth_term_note(rows->cli->term, "more lines may have it; mythos search -w %.80s lists all", text);
@@ -500,8 +561,8 @@ static void put_near(myth_rows *rows, const answer *a)
 
 /* Answers a query of one word: first the lines that have it, definitions before uses; then the best chunks by its
  * words. *found: whether it occurs anywhere. */
-static myth_status put_name(myth_rows *rows, const search_opts *o, answer *a, const char *name, const char *dir,
-                            bool *found, myth_error *err)
+static myth_status put_name(myth_rows *rows, const search_opts *o, answer *a, const char *name,
+                            const myth_scopes *scopes, bool *found, myth_error *err)
 {
     myth_status st = MYTH_OK;
     const bool lists_files = o->files || o->paths;
@@ -515,7 +576,7 @@ static myth_status put_name(myth_rows *rows, const search_opts *o, answer *a, co
     if (*found && !lists_files)
         put_exact(rows, o, &a->exact, name);
     if (a->exact.n_use == 0 && !(*found && lists_files))
-        MYTH_TRY(find_name_lines(rows, o, name, dir, err));
+        MYTH_TRY(find_name_lines(rows, o, name, scopes, err));
     *found = *found || rows->n_row > 0;
     for (uint32_t i = 0; i < a->hits.n_hit && !*found; i++)
         *found = names_file(a->hits.hit[i].path, name);
@@ -542,9 +603,11 @@ fail:
 /* What the arguments and flags ask for. */
 typedef struct {
     char pattern[4096]; /* the patterns of --regexp as one */
-    const char *text, *dir;
+    const char *text;
+    myth_scopes scopes;
     int mode;
     bool is_of_lines;
+    uint32_t before, after; /* lines around those that match */
 } request;
 
 /* The patterns of --regexp as one: expressions as alternatives, fixed strings a line each, as grep takes them. */
@@ -565,34 +628,68 @@ static myth_status too_many(const search_opts *o, myth_error *err)
                      o->k, CHUNKS_MAX);
 }
 
-static myth_status read_request(request *r, const myth_cli *cli, const search_opts *o, myth_error *err)
+/* -C N is ripgrep's --context N; -C names a directory in every other command. */
+static void read_context(request *r, myth_cli *cli, const search_opts *o)
 {
-    const bool has_line_flag = o->fixed || o->ignore_case || o->is_word || o->count;
+    const myth_parsed *p = cli->parsed;
+    uint32_t around = o->around;
+    const char *given = cli->directory;
+    if (given && given[0] && given[strspn(given, "0123456789")] == '\0') {
+        around = strlen(given) < 10 ? (uint32_t)strtoul(given, NULL, 10) : UINT32_MAX;
+        cli->directory = NULL;
+    }
+    r->before = myth_args_is_given(p, "before-context") ? o->before : around;
+    r->after = myth_args_is_given(p, "after-context") ? o->after : around;
+}
+
+/* Opens the paths from argument number `first` on. */
+static myth_status read_scopes(request *r, const myth_cli *cli, int first, myth_error *err)
+{
+    const int n = cli->n_arg > first ? cli->n_arg - first : 0;
+    if (cli->directory && n)
+        return myth_fail(err, MYTH_EARG, "search: the directory is given twice, by -C %.100s and as %.100s",
+                         cli->directory, cli->arg[first]);
+    const myth_status st = myth_scopes_open(&r->scopes, cli->mem, cli->directory, cli->arg + first, n, err);
+    if (st == MYTH_ENOTFOUND && first && n > 1 && r->scopes.n == 0)
+        return myth_fail(err, MYTH_EARG,
+                         "search: there is no file or directory %.60s; put a QUERY of several words in quotes: \"%.60s "
+                         "%.60s ...\"",
+                         cli->arg[1], cli->arg[0], cli->arg[1]);
+    return st;
+}
+
+static myth_status read_request(request *r, myth_cli *cli, const search_opts *o, myth_error *err)
+{
+    myth_status st;
+    read_context(r, cli, o);
+    const bool has_line_flag = o->fixed || o->ignore_case || o->is_word || o->count || r->before || r->after;
     r->mode = o->mode;
     if (o->regexp.n) {
         if (!join_patterns(r, o))
             return myth_fail(err, MYTH_EARG, "search: the expressions of --regexp are longer than %zu bytes",
                              sizeof(r->pattern) - 1);
-        if (cli->n_arg + (cli->directory != NULL) > 1)
-            return myth_fail(err, MYTH_EARG, "search: --regexp replaces QUERY; give at most one argument, DIR");
+        st = read_scopes(r, cli, 0, err);
         r->text = r->pattern;
         r->mode = o->fixed ? MODE_LITERAL : MODE_REGEX;
-        r->dir = myth_cli_dir(cli, 0);
     } else {
         if (cli->n_arg == 0 || cli->arg[0][0] == '\0')
-            return myth_fail(err, MYTH_EARG, "search: QUERY is missing; the command is mythos search QUERY [DIR]");
+            return myth_fail(err, MYTH_EARG, "search: QUERY is missing; the command is mythos search QUERY [PATH...]");
+        st = read_scopes(r, cli, 1, err);
         r->text = cli->arg[0];
-        r->dir = myth_cli_dir(cli, 1);
         if (r->mode == MODE_AUTO && has_line_flag)
             r->mode = MODE_LITERAL;
     }
+    if (st != MYTH_OK)
+        return st;
     r->is_of_lines = r->mode == MODE_LITERAL || r->mode == MODE_REGEX;
     if (!r->is_of_lines && has_line_flag)
         return myth_fail(err, MYTH_EARG,
-                         "search: --fixed-strings, --ignore-case, --word-regexp and --count "
-                         "find lines; leave them out, or give --mode literal or regex");
+                         "search: --fixed-strings, --ignore-case, --word-regexp, --count and --context find lines; "
+                         "leave them out, or give --mode literal or regex");
     if (!r->is_of_lines && o->k > CHUNKS_MAX)
         return too_many(o, err);
+    if (!r->is_of_lines && myth_scopes_check_below(&r->scopes, err) != MYTH_OK)
+        return MYTH_EARG;
     if (o->lexical && o->embed_model)
         return myth_fail(err, MYTH_EARG, "search: --lexical and --embed-model exclude each other; leave one out");
     if (o->count && (o->files || o->paths))
@@ -607,23 +704,25 @@ static int run_search(myth_cli *cli, const void *opts)
     myth_error err = {0};
     myth_status st = MYTH_OK;
     answer a = {.is_name = false};
-    request r;
+    request r = {.scopes = {0}};
     if ((o->corpus || o->queries) && o->k > CHUNKS_MAX)
         st = too_many(o, &err);
     if (o->corpus || o->queries)
         return st == MYTH_OK ? run_corpus(cli, o) : myth_cli_fail(cli, &err);
-    if (read_request(&r, cli, o, &err) != MYTH_OK)
+    if (read_request(&r, cli, o, &err) != MYTH_OK ||
+        myth_search_check(&(myth_search_opts){.weights = o->weights}, &err) != MYTH_OK) {
+        myth_scopes_close(&r.scopes);
         return myth_cli_fail(cli, &err);
-    if (myth_search_check(&(myth_search_opts){.weights = o->weights}, &err) != MYTH_OK)
-        return myth_cli_fail(cli, &err);
+    }
     bool by_lines = r.is_of_lines;
     if (!by_lines) {
-        st = search_index(cli, o, r.text, r.dir, &a, &err);
+        st = search_index(cli, o, r.text, &r.scopes, &a, &err);
         /* The query has no words, or no chunk has them: search the lines of the files for the text itself. */
         by_lines =
             r.mode == MODE_AUTO && (st == MYTH_EARG || (st == MYTH_OK && a.hits.n_hit == 0 && a.exact.n_row == 0));
     }
     bool found = a.hits.n_hit > 0;
+    const bool is_list = o->files || o->paths || o->count; /* of files: no lines around others */
     myth_rows rows = {
         .cli = cli,
         .json = o->json,
@@ -632,13 +731,16 @@ static int run_search(myth_cli *cli, const void *opts)
         .counts = o->count,
         .explain = o->explain,
         .is_name = a.is_name,
+        .has_context = !is_list && (r.before || r.after),
     };
     if (by_lines) {
         const line_query q = {
             .text = r.text,
-            .dir = r.dir,
+            .scopes = &r.scopes,
             .is_regex = r.mode == MODE_REGEX,
             .is_word = o->is_word,
+            .before = is_list ? 0 : r.before,
+            .after = is_list ? 0 : r.after,
             .max_rows = myth_args_is_given(cli->parsed, "top") ? o->k : 0,
         };
         st = search_lines(cli, o, &q, &rows, &err);
@@ -650,7 +752,7 @@ static int run_search(myth_cli *cli, const void *opts)
         else if (st == MYTH_OK && !found && a.is_name)
             put_near(&rows, &a);
     } else if (st == MYTH_OK && a.is_name) {
-        st = put_name(&rows, o, &a, r.text, r.dir, &found, &err);
+        st = put_name(&rows, o, &a, r.text, &r.scopes, &found, &err);
     } else if (st == MYTH_OK) {
         myth_rows_hits(&rows, &a.hits, found, o->k);
     }
@@ -660,13 +762,14 @@ static int run_search(myth_cli *cli, const void *opts)
     if (a.off[0] && st == MYTH_OK && (o->explain || a.is_news || (!found && !o->lexical)))
         myth_term_note(cli->term, "semantic: off, because %s", a.off);
     close_answer(&a, cli);
+    myth_scopes_close(&r.scopes);
     return st != MYTH_OK ? myth_cli_fail(cli, &err)
                          : myth_cli_answered(cli, found ? MYTH_EXIT_CLEAN : MYTH_EXIT_FINDINGS);
 }
 
 const myth_command myth_cmd_search = {
     .name = "search",
-    .args = "QUERY [DIR]",
+    .args = "QUERY [PATH...]",
     .help = "find lines by text or expression, or chunks of code by the words of a question",
     .detail = "A QUERY of one word is taken as a name: first come its definitions, then the lines that use it, those "
               "with the surest reason first, then chunks that have its words. Uses are what the parsers record (calls, "
@@ -675,12 +778,15 @@ const myth_command myth_cmd_search = {
               "found\": definitions with similar names follow, then at most three chunks by words (-k N), and the exit "
               "code is 1. Of a chunk the definition that matches is printed, with the lines that match best. "
               "The exit code is 1 when nothing is found, as with grep, and 3 when a file or a directory could not be "
-              "read. The index is created or brought up to date before the search. When it has vectors "
+              "read. Of one DIR the paths are printed relative to it; several paths, or a file, are directories and "
+              "files as they are typed, and a file that is named is searched whatever the filters say. With -A, -B or "
+              "--context lines that match are printed as PATH:LINE:TEXT and those around them as PATH-LINE-TEXT. The "
+              "index is created or brought up to date before the search. When it has vectors "
               "(mythos index --embed), a question is searched by its words and by its meaning; without them by its "
               "words, with a note on standard error. A name or a phrase is always searched by its words.",
     .group = search_groups,
     .n_group = 2,
     .opts_bytes = sizeof(search_opts),
-    .max_arg = 2,
+    .max_arg = 4096,
     .run = run_search,
 };

@@ -94,6 +94,15 @@ static void put_parts(myth_json_out *j, double score, const myth_hit *h)
     myth_jout_end(j);
 }
 
+/* Parts a line from the previous one when they do not follow each other, as grep does. */
+static void part_groups(myth_rows *r, const myth_grep_row *at)
+{
+    const bool is_same = is_same_file(r, at->path);
+    if (r->last_line && !(is_same && at->line == r->last_line + 1))
+        puts("--");
+    r->last_line = at->line;
+}
+
 bool myth_rows_line(void *arg, const myth_grep_row *at)
 {
     myth_rows *r = arg;
@@ -117,23 +126,25 @@ bool myth_rows_line(void *arg, const myth_grep_row *at)
     }
     if (r->only_files && is_same_file(r, at->path))
         return !r->is_full;
-    r->n_row++;
+    r->n_row += !at->is_context;
     if (r->json) {
         begin_row(&r->j, at->path, at->line, at->line, "", "line");
-        put_parts(&r->j, 1, NULL);
+        put_parts(&r->j, at->is_context ? 0 : 1, NULL);
         myth_jout_key(&r->j, "text");
         myth_jout_text(&r->j, (const char *)at->text, at->n_text);
-        put_match(r, "line", true);
+        put_match(r, at->is_context ? "context" : "line", true);
         myth_jout_end(&r->j);
         return true;
     }
+    if (r->has_context)
+        part_groups(r, at);
     myth_term_path(stdout, at->path);
     if (!r->only_files) {
-        printf(":%u:", at->line);
+        printf(at->is_context ? "-%u-" : ":%u:", at->line);
         myth_term_safe(stdout, (const char *)at->text, at->n_text);
     }
     putchar('\n');
-    return true;
+    return !r->is_full;
 }
 
 static void put_hit_json(myth_rows *r, const myth_hit *h, bool found)

@@ -2,8 +2,8 @@
  * and uses of a name, chunks.
  *
  * JSON     every row has path, start_line, end_line, symbol, kind, score, parts, text, and `match`, how it was found:
- *          line, definition, use, near (a definition with a similar name), words. For a query that is a name, `found`
- *          says whether it occurs anywhere
+ *          line, context (a line near one), definition, use, near (a definition with a similar name), words. For a
+ *          query that is a name, `found` says whether it occurs anywhere
  * Order    that of the calls. The list begins with its first row, so a search that is refused prints nothing
  * Owner    the caller sets the fields up to `shown` and calls myth_rows_close; paths and texts are lent by the call
  * Threads  one at a time */
@@ -24,6 +24,7 @@ typedef struct {
     bool only_paths;               /* chunks are printed as the path of their file */
     bool is_name;                  /* the query is a name */
     bool is_silent;                /* lines are counted and not printed */
+    bool has_context;              /* lines have others around them: groups of lines are parted by "--" */
     const myth_hits *hits;         /* chunks that are printed after the lines; NULL = none */
     bool *is_shown;                /* for each of them, whether a line inside of it was printed; false at first */
     const myth_occurrences *exact; /* definitions and uses that were printed before the lines; NULL = none */
@@ -36,6 +37,7 @@ typedef struct {
     bool has_begun; /* the list of JSON is open */
     char *last;     /* path of the previous line, when files are listed or counted */
     size_t cap_last;
+    uint32_t last_line; /* with context: number of the previous line, 0 = none */
     uint64_t n_in_file; /* when they are counted: matching lines of `last` */
     bool is_full;       /* out of memory for `last` */
 } myth_rows;

@@ -3,6 +3,7 @@
  *
  * Reading   in pieces of whole lines, small enough to be in the cache when they are searched; a longer line makes
  *           its piece grow. A file in UTF-16 is one piece
+ * Context   the lines that a match may want in front of it are kept in front of the next piece
  * Links     a file is opened as the scan opened it, so one that has become a link or a pipe since is not read */
 #define _GNU_SOURCE
 #include "grep.h"
@@ -26,6 +27,7 @@ typedef struct {
     uint64_t off, n_text, match_off, n_match;
     size_t text; /* offset in the slot's text */
     uint32_t line;
+    bool is_context;
 } found_line;
 
 /* The rows of one file. */
@@ -58,6 +60,19 @@ typedef struct {
     myth_status st;
     myth_error err;
 } grep;
+
+/* Where the lines around the matches of one file end; offsets as in myth_grep_row. */
+typedef struct {
+    uint64_t shown;   /* behind the last row: no line in front of it is a row again */
+    uint32_t line;    /* number of the line that begins there */
+    uint32_t n_after; /* rows that the last match still wants behind it */
+} context;
+
+/* Lines of a file that are in memory. */
+typedef struct {
+    const unsigned char *begin, *p, *end; /* from p on they are searched; those in front may be context */
+    uint64_t off;                         /* of begin in the file */
+} piece;
 
 typedef struct {
     grep *g;
@@ -169,34 +184,86 @@ static bool add_row(worker *w, slot *out, const found_line *row, const unsigned 
     return true;
 }
 
-/* Searches the whole lines [p, end), which begin at offset `off` and line *line_no of the file. *line_no is moved
- * past them if it is wanted. */
-static myth_status search_piece(worker *w, slot *out, const unsigned char *p, const unsigned char *end, uint64_t off,
-                                uint32_t *line_no, bool wants_count)
+static bool add_context(worker *w, slot *out, context *c, const unsigned char *line, const unsigned char *end)
+{
+    const found_line row = {.off = c->shown, .n_text = (uint64_t)(end - line), .line = c->line, .is_context = true};
+    c->shown += row.n_text + 1;
+    c->line++;
+    return add_row(w, out, &row, line);
+}
+
+/* The rows that the last match wants behind it, in front of `to`. */
+static bool add_after(worker *w, slot *out, context *c, const piece *s, const unsigned char *to)
+{
+    for (; c->n_after; c->n_after--) {
+        if (c->shown - s->off >= (uint64_t)(to - s->begin))
+            break;
+        const unsigned char *line = s->begin + (c->shown - s->off);
+        if (!add_context(w, out, c, line, line_end(line, to)))
+            return false;
+    }
+    return true;
+}
+
+/* The begin of the nth line in front of the one at `line`, or of the first one that there is from `low` on. */
+static const unsigned char *lines_before(const unsigned char *low, const unsigned char *line, uint32_t n, uint32_t *got)
+{
+    for (*got = 0; *got < n && line > low; ++*got) {
+        const unsigned char *nl = memrchr(low, '\n', (size_t)(line - 1 - low));
+        line = nl ? nl + 1 : low;
+    }
+    return line;
+}
+
+/* The rows around a match that is in line `line_no`, up to the match itself. */
+static bool add_around(worker *w, slot *out, context *c, const piece *s, const unsigned char *line, uint32_t line_no)
+{
+    uint32_t n;
+    if (!add_after(w, out, c, s, line))
+        return false;
+    const unsigned char *low = c->shown > s->off ? s->begin + (c->shown - s->off) : s->begin,
+                        *from = lines_before(low, line, w->g->opts->n_before, &n);
+    c->shown = s->off + (uint64_t)(from - s->begin);
+    c->line = line_no - n;
+    for (; n; n--) {
+        const unsigned char *stop = line_end(from, line);
+        if (!add_context(w, out, c, from, stop))
+            return false;
+        from = stop + 1;
+    }
+    return true;
+}
+
+/* Searches the whole lines of a piece, the first of which has number *line_no. *line_no is moved past them if it is
+ * wanted. */
+static myth_status search_piece(worker *w, slot *out, context *c, const piece *s, uint32_t *line_no, bool wants_count)
 {
     grep *g = w->g;
-    const unsigned char *begin = p, *counted = p, *line;
+    const unsigned char *p = s->p, *counted = p, *line;
     size_t n_line, at, n_at = 0;
     myth_status st = MYTH_OK;
     memset(w->next, 0, sizeof(w->next[0]) * g->n_literal);
     if (g->regex)
         myth_regex_begin(w->run);
-    while (g->is_by_regex ? myth_regex_next(w->run, &p, end, &line, &n_line, &at, &n_at, &st)
-                          : next_literal(w, &p, end, &line, &n_line, &at, &n_at, &st)) {
+    while (g->is_by_regex ? myth_regex_next(w->run, &p, s->end, &line, &n_line, &at, &n_at, &st)
+                          : next_literal(w, &p, s->end, &line, &n_line, &at, &n_at, &st)) {
         *line_no += (uint32_t)myth_count_newlines(counted, line);
         counted = line;
         found_line row = {
-            .off = off + (uint64_t)(line - begin),
+            .off = s->off + (uint64_t)(line - s->begin),
             .n_text = n_line,
             .match_off = at,
             .n_match = n_at,
             .line = *line_no,
         };
-        if (!add_row(w, out, &row, line))
+        if (!add_around(w, out, c, s, line, *line_no) || !add_row(w, out, &row, line))
             return MYTH_ENOMEM;
+        *c = (context){.shown = row.off + n_line + 1, .line = *line_no + 1, .n_after = g->opts->n_after};
     }
+    if (st == MYTH_OK && !add_after(w, out, c, s, s->end))
+        return MYTH_ENOMEM;
     if (wants_count)
-        *line_no += (uint32_t)myth_count_newlines(counted, end);
+        *line_no += (uint32_t)myth_count_newlines(counted, s->end);
     return st;
 }
 
@@ -237,17 +304,18 @@ static void search_file(worker *w, slot *out, const myth_scan_file *f)
     grep *g = w->g;
     int fd = myth_scan_open(g->root_fd, f->path, false);
     struct stat sb;
-    size_t n = 0;     /* bytes in the piece, which begins with a line */
-    uint64_t off = 0; /* offset of the piece in the file */
-    uint32_t line_no = 1;
-    bool is_unseen = f->unseen != 0, is_be;
+    size_t n = 0, n_before = 0; /* bytes in the piece, which begins with a line; of lines that were searched before */
+    uint64_t off = 0;           /* offset of the piece in the file */
+    uint32_t line_no = 1, n_kept;
+    context around = {0};
+    bool is_unseen = f->unseen != 0, is_first = true, is_be;
     myth_status st = MYTH_OK;
     if (fd < 0 || fstat(fd, &sb) != 0 || !S_ISREG(sb.st_mode)) {
         out->is_unread = true;
         goto done;
     }
     for (bool is_end = false; !is_end && st == MYTH_OK;) {
-        if (n == w->cap && !grow_piece(w)) {
+        if ((n == w->cap || n_before > w->cap / 2) && !grow_piece(w)) {
             st = MYTH_ENOMEM;
             break;
         }
@@ -266,7 +334,7 @@ static void search_file(worker *w, slot *out, const myth_scan_file *f)
         if (is_unseen && myth_scan_look(f, (uint64_t)sb.st_size, w->piece, n) != MYTH_SCAN_IN)
             break;
         is_unseen = false;
-        if (off == 0 && myth_utf16_is_marked(w->piece, n, &is_be)) {
+        if (is_first && myth_utf16_is_marked(w->piece, n, &is_be)) {
             if (!is_end)
                 continue;
             if (!convert_piece(w, &n, is_be)) {
@@ -274,16 +342,19 @@ static void search_file(worker *w, slot *out, const myth_scan_file *f)
                 break;
             }
         }
-        const unsigned char *last = is_end ? w->piece + n : memrchr(w->piece, '\n', n);
+        const unsigned char *last = is_end ? w->piece + n : memrchr(w->piece + n_before, '\n', n - n_before);
         if (!last)
             continue; /* the line is longer than the piece */
         last += !is_end;
-        size_t n_lines = (size_t)(last - w->piece);
-        const size_t n_mark = off == 0 ? mark_bytes(w->piece, n_lines) : 0;
-        st = search_piece(w, out, w->piece + n_mark, last, off + n_mark, &line_no, !is_end);
-        memmove(w->piece, last, n - n_lines);
-        n -= n_lines;
-        off += n_lines;
+        const size_t n_mark = is_first ? mark_bytes(w->piece, (size_t)(last - w->piece)) : 0;
+        const piece lines = {w->piece + n_mark, w->piece + n_mark + n_before, last, off + n_mark};
+        st = search_piece(w, out, &around, &lines, &line_no, !is_end);
+        const unsigned char *kept = lines_before(lines.begin, last, g->opts->n_before, &n_kept);
+        n_before = (size_t)(last - kept);
+        n -= (size_t)(kept - w->piece);
+        off += (uint64_t)(kept - w->piece);
+        memmove(w->piece, kept, n);
+        is_first = false;
     }
 done:
     if (fd >= 0)
@@ -297,11 +368,16 @@ done:
 
 /* ---- threads ---- */
 
-/* Hands over a file's rows; false when the caller wants no more. */
+/* Hands over a file's rows; false when the caller wants no more. The last match that is wanted has its lines behind
+ * it, too. */
 static bool hand_over(grep *g, const slot *s, const myth_scan_file *f)
 {
+    const uint64_t max = g->opts->max_rows;
+    uint64_t last = 0; /* line of the last match */
     for (size_t i = 0; i < s->n_row; i++) {
         const found_line *r = &s->row[i];
+        if (max && g->n_row == max && !(r->is_context && r->line <= last + g->opts->n_after))
+            return false;
         myth_grep_row row = {
             .path = f->path,
             .off = r->off,
@@ -310,12 +386,14 @@ static bool hand_over(grep *g, const slot *s, const myth_scan_file *f)
             .n_text = r->n_text,
             .match_off = r->match_off,
             .n_match = r->n_match,
+            .is_context = r->is_context,
         };
-        g->n_row++;
-        if (!g->on_row(g->arg, &row) || g->n_row == g->opts->max_rows)
+        g->n_row += !r->is_context;
+        last = r->is_context ? last : r->line;
+        if (!g->on_row(g->arg, &row))
             return false;
     }
-    return true;
+    return !max || g->n_row < max;
 }
 
 /* Hands over completed files in order, unless another thread is doing so. Called with the lock held. */

@@ -6,6 +6,8 @@
  * Text      UTF-8, as regex.h says; a file that begins with the byte order mark of UTF-16 is converted, and a mark is
  *           no part of its line. A literal is compared byte by byte, or when case is ignored, character by character
  *           with the simple case folding of Unicode. The borders of a whole word are Unicode's
+ * Context   lines in front of a match and behind it, each once; none behind the last match of max_rows is in front
+ *           of the next
  * Order     that of the scan, then by line, with any number of threads
  * Regex     pcre2, compiled by its JIT where it has one, with a match limit. MYTH_ELIMIT names the file that exceeds it
  * Owner     a row is valid during the call of on_row
@@ -24,6 +26,7 @@ typedef struct {
     uint32_t line;                       /* from 1      */
     const unsigned char *text;           /* the line, without its end; valid during the call */
     uint64_t n_text, match_off, n_match; /* the first match, within the line */
+    bool is_context;                     /* the line does not match, but one near it does */
 } myth_grep_row;
 
 typedef struct {
@@ -31,8 +34,9 @@ typedef struct {
     const unsigned char *pattern;
     uint64_t n_pattern;
     bool is_regex, ignore_case, is_word;
-    uint32_t n_threads; /* 0 = all cores          */
-    uint64_t max_rows;  /* 0 = all                */
+    uint32_t n_threads;         /* 0 = all cores          */
+    uint64_t max_rows;          /* lines that match; 0 = all */
+    uint32_t n_before, n_after; /* lines around each of them that are rows, too */
     const myth_cancel *is_cancelled;
 } myth_grep_opts;
 

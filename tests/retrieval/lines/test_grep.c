@@ -21,7 +21,8 @@
 extern char **environ;
 
 static myth_mem *mem;
-static uint64_t n_asked, n_with_rows, n_rows, n_refused, n_way[3];
+static uint64_t n_asked, n_with_rows, n_rows, n_context, n_refused, n_way[3];
+static uint32_t n_before, n_after; /* lines around a match, of both */
 
 /* ---- both answers ---- */
 
@@ -41,18 +42,20 @@ static bool add_row(void *arg, const myth_grep_row *row)
     a->last_off = row->off;
     assert_true(row->match_off + row->n_match <= row->n_text);
     bytes_put(&a->out, row->path, strlen(row->path) + 1);
-    bytes_put(&a->out, number, (size_t)snprintf(number, sizeof(number), "%u:", row->line));
+    bytes_put(&a->out, number,
+              (size_t)snprintf(number, sizeof(number), "%u%c", row->line, row->is_context ? '-' : ':'));
     bytes_put(&a->out, row->text, row->n_text);
     bytes_text(&a->out, "\n");
     n_rows++;
+    n_context += row->is_context;
     return true;
 }
 
 /* grep's exit status; its output in *out. Over exactly the files of the list. */
 static int run_grep(bytes *out, const char *root, const myth_scan_list *l, const char *flags, const char *query)
 {
-    char **argv = calloc(l->n_file + 8, sizeof(*argv)), buf[65536], flag[16];
-    static char name[] = "grep", e[] = "-e", end[] = "--";
+    char **argv = calloc(l->n_file + 12, sizeof(*argv)), buf[65536], flag[16], before[16], after[16];
+    static char name[] = "grep", e[] = "-e", end[] = "--", no_sign[] = "--no-group-separator";
     int pipe_fd[2], status, n = 0;
     pid_t pid;
     posix_spawn_file_actions_t fa;
@@ -60,6 +63,13 @@ static int run_grep(bytes *out, const char *root, const myth_scan_list *l, const
     assert_non_null(argv);
     argv[n++] = name;
     argv[n++] = flag;
+    if (n_before + n_after) {
+        snprintf(before, sizeof(before), "-B%u", n_before);
+        snprintf(after, sizeof(after), "-A%u", n_after);
+        argv[n++] = before;
+        argv[n++] = after;
+        argv[n++] = no_sign;
+    }
     argv[n++] = e;
     argv[n++] = (char *)query;
     argv[n++] = end;
@@ -123,6 +133,8 @@ static void compare(const char *root, const myth_scan_list *l, const myth_scan_l
         .ignore_case = ignore_case,
         .is_word = is_word,
         .n_threads = threads,
+        .n_before = n_before,
+        .n_after = n_after,
     };
     int code = run_grep(&want, root, l, flags, query);
     myth_status st = myth_grep(mem, names ? names : l, &o, add_row, &a, &n_unread, &err);
@@ -352,7 +364,12 @@ static void random_queries(const char *root, uint32_t n, uint64_t *r)
         } else {
             random_piece(query, 40, root, &l, r);
         }
+        if (!is_regex && !ignore_case && !is_word && check_below(r, 4)) { /* both have the lines of all bytes */
+            n_before = check_below(r, 5);
+            n_after = check_below(r, 5);
+        }
         compare(root, &l, i % 4 < 2 ? &names : NULL, query, is_regex, ignore_case, is_word, check_below(r, 4));
+        n_before = n_after = 0;
     }
     myth_scan_close(&names, mem);
     myth_scan_close(&l, mem);
@@ -478,13 +495,56 @@ static void every_form(void **state)
             }
             *d = 0;
             count_way(query, k & 1, (k & 2) != 0);
+            n_before = (uint32_t)k % 3;
+            n_after = (uint32_t)k % 2;
             compare(files_path("forms"), &l, NULL, query, true, k & 1, (k & 2) != 0, 1);
         }
+    n_before = n_after = 0;
     static const char *const literal[] = {"",     "a", "foo", "foo\nb",        "a\n", "\n",
                                           "foo_", "_", "\r",  "nothing of it", "aa"};
     for (size_t i = 0; i < sizeof(literal) / sizeof(literal[0]); i++)
         for (int k = 0; k < 4; k++)
             compare(files_path("forms"), &l, NULL, literal[i], false, k & 1, (k & 2) != 0, 1);
+    myth_scan_close(&l, mem);
+}
+
+/* Lines around matches that are in another piece than the match, few and more than a piece has. */
+static void context_over_pieces(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *query;
+        uint32_t before, after;
+    } row[] = {
+        {"line 5000 ", 2, 2},
+        {"line 5000 ", 20000, 20000},
+        {"00 ", 3, 0},
+        {"00 ", 0, 3},
+        {"00 ", 1, 1},
+        {"000 ", 700, 20},
+        {"7", 1, 2},
+        {"0", 5, 5},
+        {"line 13999", 9000, 1},
+        {"line 0 ", 3, 9000},
+        {"5", 4000, 4000},
+    };
+    myth_scan_list l;
+    bytes b = {0};
+    char line[128];
+    files_mkdir("pieces");
+    for (int i = 0; i < 14000; i++)
+        bytes_put(&b, line, (size_t)snprintf(line, sizeof(line), "%*sline %d %s\n", i % 37, "", i, "of a long file"));
+    files_put("pieces/a.txt", b.data, b.len);
+    bytes_text(&b, "and an end without its line end");
+    files_put("pieces/b.txt", b.data, b.len);
+    bytes_free(&b);
+    assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){.root = files_path("pieces")}, NULL), MYTH_OK);
+    for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+        n_before = row[i].before;
+        n_after = row[i].after;
+        compare(files_path("pieces"), &l, NULL, row[i].query, i % 2, false, false, 2);
+    }
+    n_before = n_after = 0;
     myth_scan_close(&l, mem);
 }
 
@@ -496,6 +556,7 @@ static void all_ways_were_taken(void **state)
                   (unsigned long long)n_asked, (unsigned long long)n_with_rows, (unsigned long long)n_rows,
                   (unsigned long long)n_refused, (unsigned long long)n_way[0], (unsigned long long)n_way[1],
                   (unsigned long long)n_way[2]);
+    assert_true(n_context > 1000);
     assert_true(n_way[0] > 20 && n_way[1] > 20 && n_way[2] > 20 && n_with_rows > n_asked / 4);
 }
 
@@ -529,7 +590,8 @@ static void limits(void **state)
     files_text("limits/a.c", "foo\nfoo\nfoo\nfoo\n");
     files_put("limits/b.c", evil, sizeof(evil));
     files_text("limits/c.c", "x\nthe foo_bar of foo\n");
-    const char *root = files_path("limits");
+    char root[4096];
+    snprintf(root, sizeof(root), "%s", files_path("limits"));
     assert_int_equal(myth_scan(&l, mem, &(myth_scan_opts){.root = root}, NULL), MYTH_OK);
     myth_grep_opts o = {.root = root, .pattern = (const unsigned char *)"foo", .n_pattern = 3};
     assert_int_equal(myth_grep(mem, &l, &o, count_to_three, &n, NULL, &err), MYTH_OK);
@@ -538,6 +600,20 @@ static void limits(void **state)
     o.max_rows = 2;
     assert_int_equal(myth_grep(mem, &l, &o, count_to_three, &n, NULL, &err), MYTH_OK);
     assert_int_equal(n, -98);
+    n = -100;
+    o.n_before = o.n_after = 1; /* the last match has its lines behind it, and nothing of the next one */
+    assert_int_equal(myth_grep(mem, &l, &o, count_to_three, &n, NULL, &err), MYTH_OK);
+    assert_int_equal(n, -98);
+    files_text("limits/d.c", "1\nbar\n3\n4\n5\nbar\n");
+    myth_scan_list one = {.file = &(myth_scan_file){.path = "d.c"}, .n_file = 1};
+    o.pattern = (const unsigned char *)"bar";
+    o.max_rows = 1;
+    o.n_before = 3;
+    n = -100;
+    assert_int_equal(myth_grep(mem, &one, &o, count_to_three, &n, NULL, &err), MYTH_OK);
+    assert_int_equal(n, -97); /* lines 1, 2 and 3 */
+    o.pattern = (const unsigned char *)"foo";
+    o.n_before = o.n_after = 0;
     o.max_rows = 0;
     o.is_word = true;
     assert_int_equal(myth_grep(mem, &l, &o, note_match, &row, NULL, &err), MYTH_OK);
@@ -643,6 +719,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(literals),
         cmocka_unit_test_setup_teardown(every_form, open_mem, close_mem),
+        cmocka_unit_test_setup_teardown(context_over_pieces, open_mem, close_mem),
         cmocka_unit_test_setup_teardown(generated_trees, open_mem, close_mem),
         cmocka_unit_test_setup_teardown(real_trees, open_mem, close_mem),
         cmocka_unit_test(all_ways_were_taken),

@@ -315,7 +315,7 @@ static void flags_of_ripgrep(void **state)
     assert_non_null(strstr(r.err, "'*.{c,h' has a { without its }"));
     cli_expect(&r, "search -c -l x $D/flags", 2);
     cli_expect(&r, "search -c --mode ranked x $D/flags", 2);
-    cli_expect(&r, "search -e x y z", 2);
+    cli_expect(&r, "search -e x y z", 66);
     cli_expect(&r, "search -e x $D/flags -C $D/flags", 2);
     cli_expect(&r, "search x $D/flags -C $D/flags", 2);
     assert_non_null(strstr(r.err, "twice"));
