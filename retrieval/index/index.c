@@ -3,8 +3,9 @@
  * Order    files that are gone or changed are dropped first, by rising id; then new content is put in the order of
  *          the scan. FTS5 collects rows while their ids rise and writes a segment whenever they fall, so this order
  *          writes few
- * Changed  a file has changed when its size differs, or when its mtime or inode differ and its hash does too. The
- *          file is read again when it is cut, and the bytes of that second reading are what is stored
+ * Changed  a file has changed when its size differs, or when its mtime, ctime or inode differ and its hash does too.
+ *          The ctime tells of other bytes below an mtime that was put back (cp -p, tar, touch -r). The file is read
+ *          again when it is cut, and the bytes of that second reading are what is stored
  * Failed   a file whose parser died or ran out of time is parsed once more by the next update, when the machine may
  *          be less busy
  * Damage   an update that finds damage makes the database anew (index_open.c) and starts again, once */
@@ -90,9 +91,10 @@ static myth_status read_known(known *k, myth_buffer *place, myth_store *store, m
     sqlite3_stmt *q = NULL;
     size_t cap_row = 0, cap_text = 0, at = 0;
     bool ok = true;
-    int rc = sqlite3_prepare_v2(myth_store_db(store),
-                                "SELECT id, path, mtime_ns, bytes, inode, hash, language, flags FROM files ORDER BY id",
-                                -1, &q, NULL);
+    int rc = sqlite3_prepare_v2(
+        myth_store_db(store),
+        "SELECT id, path, mtime_ns, bytes, inode, hash, language, flags, ctime_ns FROM files ORDER BY id", -1, &q,
+        NULL);
     while (rc == SQLITE_OK && ok && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         const size_t need = (size_t)sqlite3_column_bytes(q, 1) + (size_t)sqlite3_column_bytes(q, 6) + 2;
         if (sqlite3_column_bytes(q, 5) != 16 || k->n_row == UINT32_MAX / 4) {
@@ -113,6 +115,7 @@ static myth_status read_known(known *k, myth_buffer *place, myth_store *store, m
                 {
                     .id = sqlite3_column_int64(q, 0),
                     .mtime_ns = sqlite3_column_int64(q, 2),
+                    .ctime_ns = sqlite3_column_int64(q, 8),
                     .bytes = (uint64_t)sqlite3_column_int64(q, 3),
                     .inode = (uint64_t)sqlite3_column_int64(q, 4),
                     .flags = (uint32_t)sqlite3_column_int64(q, 7),
@@ -148,7 +151,8 @@ static myth_status load_known(known *k, myth_store *store, myth_error *err)
 
 static bool is_same(const known_file *r, const myth_scan_file *f)
 {
-    return r->file.mtime_ns == f->mtime_ns && r->file.bytes == f->bytes && r->file.inode == f->inode;
+    return r->file.mtime_ns == f->mtime_ns && r->file.ctime_ns == f->ctime_ns && r->file.bytes == f->bytes &&
+           r->file.inode == f->inode;
 }
 
 /* Callback of the scan: what the index knows of a file, so that the scan need not open it. */
@@ -175,7 +179,7 @@ typedef struct {
     myth_index_work work;
     myth_index_job *job;
     uint32_t n_job;
-    myth_store_file *touched; /* files with the same content and another mtime or inode: only their row is written */
+    myth_store_file *touched; /* files with the same content and another time or inode: only their row is written */
     uint32_t n_touched;
     bool has_half;      /* a first update wrote its words in two parts */
     bool has_new_flags; /* a touched file has become a test, or is no longer one */
@@ -228,7 +232,8 @@ static myth_status compare(update *u, known_file *r, const myth_scan_file *f, bo
         return st;
     *is_changed = false;
     row.flags |= r->file.flags & (MYTH_FILE_FAILED | MYTH_FILE_GIVEN_UP | MYTH_FILE_LOST);
-    if (row.mtime_ns != r->file.mtime_ns || row.inode != r->file.inode || row.flags != r->file.flags)
+    if (row.mtime_ns != r->file.mtime_ns || row.ctime_ns != r->file.ctime_ns || row.inode != r->file.inode ||
+        row.flags != r->file.flags)
         u->touched[u->n_touched++] = row;
     u->has_new_flags |= row.flags != r->file.flags;
     return MYTH_OK;

@@ -4,10 +4,11 @@
  *           history, and FTS5 over path, names and body. The default place is <cache_dir>/mythos/<hash of the root's
  *           real path>/index-<version>.db, never inside the work tree. Each version of the format has a file of its
  *           own. The library does not guess cache_dir and reads no environment
- * Update    scan the directory; compare every file's mtime, size and inode with the index, and its content hash
- *           (XXH3-128) where those differ; cut what changed; write one transaction. An update that is interrupted
- *           leaves the previous state. The stored hash is that of the very bytes that were cut. An mtime less than
- *           two seconds before the update may still change unnoticed, so the next update reads such a file again
+ * Update    scan the directory; compare every file's mtime, ctime, size and inode with the index, and its content
+ *           hash (XXH3-128) where those differ; cut what changed; write one transaction. An update that is
+ *           interrupted leaves the previous state. The stored hash is that of the very bytes that were cut. A file
+ *           with a time less than two seconds before the update may still change unnoticed, so the next update reads
+ *           it again
  * Readers   see the last complete update. There is one writer at a time: a second one waits, then fails with
  *           MYTH_ELOST and names the holder's process id
  * History   comes from the git repository around the root, read by libgit2, which runs no program. Without a

@@ -69,7 +69,7 @@ typedef struct {
     myth_mem *mem;
     const char *worker_path;
     int root_fd;
-    int64_t trusted_ns; /* a later mtime is stored as -1, so that the next update reads the file again */
+    int64_t trusted_ns; /* a file that changed later has the mtime -1, so that the next update reads it again */
     uint32_t n_threads;
     const myth_cancel *is_cancelled;
 } myth_index_work;

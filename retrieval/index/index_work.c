@@ -71,17 +71,15 @@ static unsigned char *read_whole(myth_mem *mem, int fd, uint64_t expected, int64
     return text;
 }
 
-static void set_row(myth_store_file *row, const myth_index_job *job, const unsigned char *text, uint64_t n,
-                    uint64_t inode, int64_t mtime_ns)
+/* The row but for what the system says of the file: its times and inode. */
+static void set_row(myth_store_file *row, const myth_index_job *job, const unsigned char *text, uint64_t n)
 {
     const myth_scan_file *f = job->file;
     *row = (myth_store_file){
         .id = job->id,
         .path = f->path,
         .language = f->language,
-        .mtime_ns = mtime_ns,
         .bytes = n,
-        .inode = inode,
         .flags = (f->is_generated ? MYTH_FILE_GENERATED : 0) | (f->is_test ? MYTH_FILE_TEST : 0) |
                  myth_store_encoding(text, n),
     };
@@ -94,7 +92,10 @@ static myth_status read_empty(const myth_index_work *work, const myth_index_job 
 {
     if (!(*text = myth_alloc(work->mem, MYTH_MEM_OTHER, "index", 1)))
         return myth_fail(err, MYTH_ENOMEM, "%.120s: no memory for a byte", job->file->path);
-    set_row(row, job, *text, 0, job->file->inode, job->file->mtime_ns);
+    set_row(row, job, *text, 0);
+    row->mtime_ns = job->file->mtime_ns;
+    row->ctime_ns = job->file->ctime_ns;
+    row->inode = job->file->inode;
     *out = MYTH_SCAN_IN;
     return MYTH_OK;
 }
@@ -132,8 +133,12 @@ myth_status myth_index_read_file(const myth_index_work *work, const myth_index_j
         *text = NULL;
         return MYTH_OK;
     }
-    const int64_t mtime_ns = myth_mtime_ns(&st);
-    set_row(row, job, *text, (uint64_t)n, (uint64_t)st.st_ino, mtime_ns > work->trusted_ns ? -1 : mtime_ns);
+    set_row(row, job, *text, (uint64_t)n);
+    row->mtime_ns = myth_mtime_ns(&st);
+    row->ctime_ns = myth_ctime_ns(&st);
+    row->inode = (uint64_t)st.st_ino;
+    if (row->mtime_ns > work->trusted_ns || row->ctime_ns > work->trusted_ns)
+        row->mtime_ns = -1;
     *out = MYTH_SCAN_IN;
     return MYTH_OK;
 }

@@ -427,6 +427,7 @@ static myth_scan_reason judge_file(worker *w, int dir_fd, const char *name, size
     }
     f->bytes = (uint64_t)sb.st_size;
     f->mtime_ns = myth_mtime_ns(&sb);
+    f->ctime_ns = myth_ctime_ns(&sb);
     f->inode = sb.st_ino;
     if (f->bytes > MYTH_FILE_BYTES) {
         uint64_t n = 0;

@@ -48,7 +48,7 @@ typedef enum {
 typedef struct {
     const char *path; /* relative to the root; names a directory when all of it is out */
     uint64_t bytes;
-    int64_t mtime_ns;
+    int64_t mtime_ns, ctime_ns;
     uint64_t inode;
     const char *language; /* a name of languages.def, "text" when unknown; NULL for files that are out */
     const char *why;      /* with `explain`: "pattern '*.o' in src/.gitignore:3"           */
@@ -74,13 +74,13 @@ typedef struct {
          * is binary or not a regular file */
         lost;
     bool
-        /* open no file: bytes, mtime, inode and language stay unknown, and large, binary and minified files are
+        /* open no file: bytes, times, inode and language stay unknown, and large, binary and minified files are
          * listed as included. Whoever reads a file then asks myth_scan_look (as myth_grep does) */
         names_only;
     uint32_t n_threads;    /* 0 = all cores                                                                 */
     uint64_t ignore_steps; /* 0 = MYTH_IGNORE_STEPS                                                            */
     uint32_t dir_names;    /* 0 = MYTH_DIR_NAMES                                                            */
-    /* Called before a file is opened. Return true when `file` (path, bytes, mtime_ns and inode are set) is unchanged
+    /* Called before a file is opened. Return true when `file` (path, bytes, times and inode are set) is unchanged
      * since an earlier scan, and fill in its reason, language, is_generated and is_test; the strings must live as
      * long as the list. Called from any thread. NULL = open every file. */
     bool (*known)(void *arg, myth_scan_file *file);

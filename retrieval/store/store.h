@@ -1,6 +1,6 @@
 /* store.h - the index's database: its tables, what is written for a file, what can be read back.
  *
- * Tables   meta(key, value) files(id, path BLOB, mtime_ns, bytes, inode, hash BLOB, language, flags, note)
+ * Tables   meta(key, value) files(id, path BLOB, mtime_ns, ctime_ns, bytes, inode, hash BLOB, language, flags, note)
  *              mtime_ns -1: read the file again at the next update
  *          chunks(id, file_id, off, bytes, line0, line1, kind, symbol, parent, doc_off, doc_bytes, flags, hash
  *          BLOB) symbols(id, file_id, name, parent, kind, line0, line1, name_line, off, bytes, signature_off,
@@ -44,7 +44,7 @@ typedef struct myth_store myth_store;
 #define MYTH_FILE_ID_MAX ((INT64_C(1) << 43) - 1)
 
 enum {
-    MYTH_STORE_VERSION = 11,
+    MYTH_STORE_VERSION = 12,
     MYTH_STORE_APPLICATION = 0x6d795468,
     MYTH_BLOCK_BYTES = 32 << 10, /* text compressed together: a read unpacks one or two blocks */
     MYTH_CHUNK_HASH_BYTES = 8,   /* the first bytes of XXH3-128: finds copies, proves nothing */
@@ -147,7 +147,7 @@ void myth_packed_free(myth_packed *packed, myth_mem *mem);
 typedef struct {
     int64_t id;
     const char *path, *language, *note;
-    int64_t mtime_ns;
+    int64_t mtime_ns, ctime_ns;
     uint64_t bytes, inode;
     unsigned char hash[16]; /* XXH3-128, canonical */
     uint32_t flags;

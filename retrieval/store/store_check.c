@@ -14,7 +14,8 @@
  * or none. */
 static const myth_store_table schema[] = {
     {"meta", "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID"},
-    {"files", "CREATE TABLE files(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, mtime_ns INTEGER, bytes INTEGER, "
+    {"files", "CREATE TABLE files(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, mtime_ns INTEGER, ctime_ns "
+              "INTEGER, bytes INTEGER, "
               "inode INTEGER, hash BLOB, "
               "language TEXT, flags INTEGER, note TEXT)"},
     {"chunks", "CREATE TABLE chunks(id INTEGER PRIMARY KEY, file_id INTEGER, off INTEGER, bytes INTEGER, line0 "

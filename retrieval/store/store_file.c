@@ -293,6 +293,7 @@ static void bind_file(sqlite3_stmt *q, const myth_store_file *f)
     sqlite3_bind_int64(q, 8, f->flags);
     if (f->note && *f->note)
         sqlite3_bind_text(q, 9, f->note, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(q, 10, f->ctime_ns);
 }
 
 static void bind_name(sqlite3_stmt *q, int i, const char *name)
@@ -456,6 +457,7 @@ myth_status myth_store_touch(myth_store *s, const myth_store_file *f, myth_error
     sqlite3_bind_int64(q, 5, (sqlite3_int64)f->inode);
     sqlite3_bind_text(q, 7, f->language, -1, SQLITE_STATIC);
     sqlite3_bind_int64(q, 8, f->flags);
+    sqlite3_bind_int64(q, 10, f->ctime_ns);
     return myth_store_run(s, q, err);
 }
 

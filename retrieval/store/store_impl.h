@@ -9,9 +9,9 @@
 #define MYTH_STATEMENTS(S)                                                                                             \
     S(GET_NUMBER, "SELECT value FROM meta WHERE key=?1")                                                               \
     S(SET_NUMBER, "INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)")                                            \
-    S(PUT_FILE, "INSERT INTO files(id, path, mtime_ns, bytes, inode, hash, language, flags, note) VALUES(?1, ?2, ?3, " \
-                "?4, ?5, ?6, ?7, ?8, ?9)")                                                                             \
-    S(TOUCH_FILE, "UPDATE files SET mtime_ns=?3, inode=?5, language=?7, flags=?8 WHERE id=?1")                         \
+    S(PUT_FILE, "INSERT INTO files(id, path, mtime_ns, bytes, inode, hash, language, flags, note, ctime_ns) VALUES(?1" \
+                ", ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")                                                              \
+    S(TOUCH_FILE, "UPDATE files SET mtime_ns=?3, ctime_ns=?10, inode=?5, language=?7, flags=?8 WHERE id=?1")           \
     S(GET_FILE, "SELECT path, bytes, flags FROM files WHERE id=?1")                                                    \
     S(PUT_CHUNK,                                                                                                       \
       "INSERT INTO chunks(file_id, off, bytes, line0, d_line1, kind, symbol, parent, d_doc, doc_bytes, flags, hash) "  \

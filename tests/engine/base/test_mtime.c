@@ -22,6 +22,8 @@ static void times_past_the_range_are_its_ends(void **state)
     assert_true(at(-9223372036, 0) == -9223372036000000000);
     assert_true(at(-9223372038, 0) == INT64_MIN);
     assert_true(at(INT64_MIN, 0) == INT64_MIN);
+    const struct stat st = {.st_mtim = {.tv_sec = 1}, .st_ctim = {.tv_sec = 2, .tv_nsec = 5}};
+    assert_true(myth_mtime_ns(&st) == 1000000000 && myth_ctime_ns(&st) == 2000000005);
 }
 
 int main(void)

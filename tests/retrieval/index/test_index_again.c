@@ -4,6 +4,8 @@
 #include "retrieval/store/page_vfs.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
 
 static myth_mem *mem;
 
@@ -43,6 +45,68 @@ static void same_but_for_its_inode(void **state)
     index_update("ino", "i.db", mem, &stats);
     assert_int_equal(stats.n_changed, 1);
     index_equals_fresh("ino", "i.db", mem);
+}
+
+/* The time of a file's last change of anything, as the system has it. */
+static struct timespec ctime_of(const char *name)
+{
+    struct stat st;
+    assert_int_equal(stat(files_path(name), &st), 0);
+    return st.st_ctim;
+}
+
+/* The index takes the row as one that it may trust, as it is when the file has not changed for two seconds. */
+static void trust(const char *db_name, int64_t mtime_ns)
+{
+    char sql[128];
+    sqlite3 *db;
+    assert_int_equal(myth_page_vfs_register(NULL), MYTH_OK);
+    assert_int_equal(sqlite3_open_v2(files_path(db_name), &db, SQLITE_OPEN_READWRITE, MYTH_PAGE_VFS), SQLITE_OK);
+    snprintf(sql, sizeof(sql), "UPDATE files SET mtime_ns=%lld", (long long)mtime_ns);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* Other bytes of the same size in the same file, whose mtime was put back as cp -p, tar and touch -r do: its ctime
+ * says so. */
+static void same_but_for_its_ctime(void **state)
+{
+    (void)state;
+    myth_index_stats stats;
+    files_mkdir("put");
+    put_at("put/a.txt", "one word\n", 1000000000);
+    const struct timespec before = ctime_of("put/a.txt");
+    index_remove("c.db");
+    index_update("put", "c.db", mem, &stats);
+    trust("c.db", INT64_C(1000000000000000000));
+    index_update("put", "c.db", mem, &stats);
+    assert_int_equal(stats.n_changed, 0);
+    for (struct timespec now = before; now.tv_sec == before.tv_sec && now.tv_nsec == before.tv_nsec;) {
+        put_at("put/a.txt", "two word\n", 1000000000); /* until the clock of the file system has moved on */
+        now = ctime_of("put/a.txt");
+    }
+    index_update("put", "c.db", mem, &stats);
+    assert_int_equal(stats.n_changed, 1);
+    index_equals_fresh("put", "c.db", mem);
+}
+
+/* A file with an old mtime and the ctime of this moment may change once more within the tick of its clock. */
+static void a_new_ctime_is_not_trusted(void **state)
+{
+    (void)state;
+    myth_index_stats stats;
+    struct timespec begun, over;
+    files_mkdir("new");
+    do { /* a machine that stood still in between makes the file old */
+        clock_gettime(CLOCK_REALTIME, &begun);
+        put_at("new/a.txt", "one word\n", 1000000000);
+        index_remove("r.db");
+        index_update("new", "r.db", mem, &stats);
+        clock_gettime(CLOCK_REALTIME, &over);
+    } while (over.tv_sec - begun.tv_sec > 1);
+    myth_index *x = open_index("new", "r.db", mem, true);
+    assert_int_equal(index_count(x, "SELECT mtime_ns FROM files WHERE path = CAST(?1 AS BLOB)", "a.txt"), -1);
+    myth_index_close(x);
 }
 
 /* A class of several chunks: its name stands in the names of all, in the text of one. */
@@ -144,8 +208,12 @@ static void held_by_another(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_but_for_its_inode), cmocka_unit_test(names_leave_with_their_file),
-        cmocka_unit_test(no_worker_at_first),     cmocka_unit_test(slow_clock),
+        cmocka_unit_test(same_but_for_its_inode),
+        cmocka_unit_test(same_but_for_its_ctime),
+        cmocka_unit_test(a_new_ctime_is_not_trusted),
+        cmocka_unit_test(names_leave_with_their_file),
+        cmocka_unit_test(no_worker_at_first),
+        cmocka_unit_test(slow_clock),
         cmocka_unit_test(held_by_another),
     };
     return cmocka_run_group_tests(tests, begin, end);
