@@ -2,6 +2,7 @@
 #include "revision.h"
 #include "retrieval/git/git.h"
 #include "retrieval/git/git_files.h"
+#include "retrieval/git/mark.h"
 #include "retrieval/git/parting.h"
 #include "retrieval/git/similar.h"
 #include "retrieval/scan/scan.h"
@@ -132,23 +133,27 @@ static myth_status read_spec(myth_revision *r, const myth_revision_opts *o, myth
 {
     git_revspec s = {0};
     myth_status st = MYTH_OK;
-    int rc = git_revparse(&s, r->repo, o->spec ? o->spec : "HEAD");
-    bool is_range = rc == 0 && !(s.flags & GIT_REVSPEC_SINGLE);
+    bool is_mark = false;
+    if (o->spec)
+        MYTH_TRY(myth_mark_read(&s.from, &s.to, &is_mark, r->repo, o->spec, err));
+    int rc = is_mark ? 0 : git_revparse(&s, r->repo, o->spec ? o->spec : "HEAD");
+    bool is_range = is_mark || (rc == 0 && !(s.flags & GIT_REVSPEC_SINGLE));
     if (rc != 0 && !o->spec && git_repository_head_unborn(r->repo) == 1)
         return MYTH_OK; /* there is no commit, so everything is new */
     if (rc != 0) {
         git_object_free(s.from); /* of a range whose other end is unknown */
         git_object_free(s.to);
-        return myth_fail(err, MYTH_EARG,
-                         "%.120s: no such revision here; expected a commit, A..B, or nothing for the working tree",
-                         o->spec ? o->spec : "HEAD");
+        return myth_fail(
+            err, MYTH_EARG,
+            "%.120s: no such revision here; expected a commit, A..B, REV^!, or nothing for the working tree",
+            o->spec ? o->spec : "HEAD");
     }
     if (is_range && o->is_staged)
         st = myth_fail_option(err, MYTH_EARG, "is_staged",
                               "is_staged and %.100s: the index is the new side of one revision", o->spec);
     else if (s.flags & GIT_REVSPEC_MERGE_BASE)
         st = parting_tree(&r->old_tree, r->mem, r->repo, &s, o->spec, err);
-    else
+    else if (s.from)
         st = tree_of(&r->old_tree, s.from, o->spec ? o->spec : "HEAD", err);
     if (st == MYTH_OK && is_range)
         st = tree_of(&r->new_tree, s.to, o->spec, err);
@@ -156,6 +161,7 @@ static myth_status read_spec(myth_revision *r, const myth_revision_opts *o, myth
         note_commit(r, s.to);
     else
         note_head(r);
+fail:
     git_object_free(s.from);
     git_object_free(s.to);
     return st;

@@ -5,6 +5,8 @@
  *           "REV"          that commit                                 the working tree
  *           "A..B"         commit A                                    commit B
  *           "A...B"        the last common ancestor of A and B         commit B (in a shallow clone: of what is there)
+ *           "REV^!"        its first parent, or nothing                that commit (mark.h)
+ *           "REV^-N"       its parent number N                         that commit
  *           is_staged      HEAD, or the commit that spec names         git's index
  *           is_patch       none: no repository is opened, the caller brings the difference; the new side is the
  *                          working tree
@@ -66,7 +68,7 @@ myth_status myth_revision_diff_file(myth_revision *r, char **text, size_t *n, co
 /* Converts a path relative to the current folder into one relative to the top of the repository, following links.
  * MYTH_EARG: the file is outside of the work tree. */
 myth_status myth_revision_locate(const myth_revision *r, char *dst, size_t cap, const char *path, myth_error *err);
-/* The hash of the old side's tree, 40 hex digits; "" when the repository has no commit yet. */
+/* The hash of the old side's tree, 40 hex digits; "" when there is no commit on that side. */
 enum { MYTH_REVISION_ID = 41 };
 void myth_revision_old_id(const myth_revision *r, char dst[MYTH_REVISION_ID]);
 /* The commit of the new side, or, where that is the working tree or the index, HEAD; *time_s = seconds since 1970.

@@ -290,7 +290,9 @@ const myth_command myth_cmd_inspect_diff = {
     .help = "inspect a change: the working tree, the index, two commits, or a patch",
     .detail =
         "Without an argument, inspects the working tree compared with HEAD; with REV, compared with that commit; "
-        "with A..B, commit B compared with A; with A...B, B compared with the common ancestor of both.\n"
+        "with A..B, commit B compared with A; with A...B, B compared with the common ancestor of both; with REV^!, "
+        "that "
+        "commit compared with its first parent, which for a merge is all that it brought (REV^-N: with parent N).\n"
         "Files that git does not track are named, and inspected with --untracked. So are, with --generated, files that "
         "a tool wrote, as their name or their head says: lock files, generated and minified code.\n"
         "The changed definitions are inspected; their callers and tests are context. Line numbers are those of "
