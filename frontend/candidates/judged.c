@@ -625,15 +625,50 @@ const myth_missed *myth_judged_missed(const myth_judged *f, uint32_t *n)
     return f ? f->missed.row : NULL;
 }
 
-void myth_judged_print_text(FILE *to, const myth_judged *f)
+/* How many places begin in a piece of the code that is inspected. */
+static uint32_t n_place_in(const myth_judged *f, const myth_piece *p)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; p->is_subject && i < f->n_given; i++)
+        n += f->given[i].src == myth_material_of(f->material, p->source) && f->given[i].first >= p->first &&
+             f->given[i].first <= p->last;
+    return n;
+}
+
+/* The code that has places, a piece a line. */
+static void print_pieces(FILE *to, const myth_judged *f)
+{
+    uint32_t n_empty = 0, n_other = f->n_given;
+    for (uint32_t i = 0; i < myth_material_n_piece(f->material); i++) {
+        const myth_piece *p = myth_material_piece(f->material, i);
+        const uint32_t n = n_place_in(f, p);
+        n_other -= n;
+        n_empty += p->is_subject && !n;
+        if (!n)
+            continue;
+        fputs("  ", to);
+        myth_term_path(to, myth_material_of(f->material, p->source)->path);
+        fprintf(to, " lines %u-%u: %u place%s\n", p->first, p->last, n, myth_s(n));
+    }
+    if (n_other)
+        fprintf(to, "  other lines, which the change made places: %u\n", n_other);
+    if (n_empty)
+        fprintf(to, "  no place in %u piece%s of code\n", n_empty, myth_s(n_empty));
+}
+
+void myth_judged_print_text(FILE *to, const myth_judged *f, bool is_alone)
 {
     char seconds[32];
+    if (is_alone)
+        fputs("parts            none: rules find places, a judge decides, and no model writes\n", to);
     fprintf(to, "places           %u, judged by %s in %llu prompt%s, at most %llu tokens", f->n_given, f->name,
             (unsigned long long)f->count.n_prompt, myth_s(f->count.n_prompt),
             (unsigned long long)f->work.prompt_tokens);
     if (f->expected.is_known)
         fprintf(to, ", %s", myth_seconds_text(seconds, f->expected.prefill));
     fputc('\n', to);
+    if (is_alone)
+        print_pieces(to, f);
 }
 
 void myth_judged_print_json(myth_json_out *out, const myth_judged *f)
@@ -645,6 +680,20 @@ void myth_judged_print_json(myth_json_out *out, const myth_judged *f)
     myth_jout_key_u64(out, "prompt_tokens", f->work.prompt_tokens);
     myth_jout_key(out, "expected");
     myth_expect_print_json(out, &f->expected, &f->work);
+    myth_jout_key(out, "pieces");
+    myth_jout_array(out);
+    for (uint32_t i = 0; i < myth_material_n_piece(f->material); i++) {
+        const myth_piece *p = myth_material_piece(f->material, i);
+        if (!p->is_subject)
+            continue;
+        myth_jout_object(out);
+        myth_jout_key_str(out, "file", myth_material_of(f->material, p->source)->path);
+        myth_jout_key_u64(out, "first", p->first);
+        myth_jout_key_u64(out, "last", p->last);
+        myth_jout_key_u64(out, "places", n_place_in(f, p));
+        myth_jout_end(out);
+    }
+    myth_jout_end(out);
     myth_jout_end(out);
 }
 

@@ -89,8 +89,10 @@ const char *myth_judged_name(const myth_judged *f);
 void myth_judged_cover(const myth_judged *f, myth_plan *plan, const myth_plan_extra *extra);
 /* Says how many there are, were judged and pass. */
 void myth_judged_note(const myth_judged *f);
-/* What judging costs, of a dry run: a line, and {"model","places","prompts","prompt_tokens","expected"}. */
-void myth_judged_print_text(FILE *to, const myth_judged *f);
+/* What judging costs, of a dry run: a line, and {"model","places","prompts","prompt_tokens","expected","pieces"}, where
+ * pieces are the code that is inspected, each with the number of its places. is_alone: no model searches or writes,
+ * which the text says before it lists the code with places. */
+void myth_judged_print_text(FILE *to, const myth_judged *f, bool is_alone);
 void myth_judged_print_json(myth_json_out *out, const myth_judged *f);
 const myth_missed *myth_judged_missed(const myth_judged *f, uint32_t *n);
 

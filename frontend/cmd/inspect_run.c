@@ -226,19 +226,10 @@ static myth_status render(run *w, const myth_report *report, myth_error *err)
 static myth_status make_patches(run *w, const myth_report *r, myth_error *err)
 {
     char line[256];
-    uint32_t n = 0;
-    size_t used = 0;
     myth_status st = myth_patches_open(&w->patches, r, w->job->root, w->worker[0] ? w->worker : NULL, err);
     if (st != MYTH_OK)
         return st;
-    line[0] = '\0';
-    for (int k = 0; k < MYTH_PATCH_N; k++) {
-        const uint32_t here = myth_patches_count(w->patches, (myth_patch_result)k);
-        n += here;
-        if (here && k != MYTH_PATCH_MADE && used < sizeof(line))
-            used += (size_t)snprintf(line + used, sizeof(line) - used, "; %u: %s", here,
-                                     myth_patch_result_text((myth_patch_result)k));
-    }
+    const uint32_t n = myth_patches_say(w->patches, line, sizeof(line));
     if (n)
         myth_term_note(w->cli->term, "%u of %u fix%s made into a patch%s",
                        myth_patches_count(w->patches, MYTH_PATCH_MADE), n, n == 1 ? "" : "es", line);
@@ -280,12 +271,12 @@ static void print_counts(const run *w)
     note_once(w, line);
 }
 
-static void dry_run_text(const run *w)
+/* The prompts that the model would be asked, and what is in them. */
+static void print_parts(const run *w, uint32_t first, uint32_t n)
 {
     const myth_report *r = myth_inspect_report(w->in);
     const myth_budget *b = r->budget;
-    const myth_plan *plan = &w->cli->plan;
-    char size[24];
+    const uint32_t has_summary = r->summary.n_block > 0;
     printf("prompt tokens    %u\n  rules          %u\n  map            %u of %u%s\n  task           %u of %u\n  code   "
            "        %u, at most %u a part\n",
            r->prompt_tokens, b->rules, b->map, b->map_room, b->is_map_cut ? ", cut" : "", b->task, b->task_room,
@@ -293,8 +284,6 @@ static void dry_run_text(const run *w)
     if (b->n_context)
         printf("other code       %u piece%s as context, %u left out\n", b->n_context, myth_s(b->n_context),
                b->n_left_out);
-    const uint32_t has_summary = r->summary.n_block > 0, first = myth_inspect_first_part(w->in),
-                   n = myth_inspect_n_part(w->in);
     printf("new tokens       %u\nparts            %u%s", r->max_new_tokens, n - has_summary - first,
            has_summary ? " and a summary" : "");
     if (w->work.n_kept)
@@ -308,15 +297,26 @@ static void dry_run_text(const run *w)
             n_block = 0;
         }
         for (uint32_t k = 0; k < n_block; k++) {
-            if (r->n_file > 1) {
-                fputs("  ", stdout);
+            fputs("  ", stdout);
+            if (r->n_file > 1)
                 myth_term_path(stdout, block[k].src->path);
-            }
-            printf("%slines %u-%u%s", r->n_file > 1 ? " " : "  ", block[k].first, block[k].last,
+            printf("%slines %u-%u%s", r->n_file > 1 ? " " : "", block[k].first, block[k].last,
                    k + 1 < n_block ? "\n" : "");
         }
         printf(": %u token%s%s\n", n_tok, myth_s(n_tok), myth_inspect_is_kept(w->in, i) ? ", answered" : "");
     }
+}
+
+static void dry_run_text(const run *w)
+{
+    const myth_plan *plan = &w->cli->plan;
+    const uint32_t first = myth_inspect_first_part(w->in), n = myth_inspect_n_part(w->in);
+    const bool is_alone = w->places && n == first; /* the judge, whose seconds are in the line of the places */
+    char size[24];
+    if (is_alone)
+        myth_judged_print_text(stdout, w->places, true);
+    else
+        print_parts(w, first, n);
     if (myth_inspect_jobs(w->in) > 1)
         printf("answers at once  %u; the seconds below are those of one at a time\n", myth_inspect_jobs(w->in));
     printf("context          %u\nmemory           %s%s\n", plan->n_ctx, myth_size_text(size, plan->total_bytes),
@@ -324,9 +324,10 @@ static void dry_run_text(const run *w)
     for (int c = 0; c < MYTH_MEM_CLASS_N; c++)
         if (plan->bytes[c])
             printf("  %-14s %s\n", myth_mem_class_name((myth_mem_class)c), myth_size_text(size, plan->bytes[c]));
-    myth_expect_print_text(stdout, &w->expected, &w->work);
-    if (w->places)
-        myth_judged_print_text(stdout, w->places);
+    if (!is_alone || !w->expected.is_known)
+        myth_expect_print_text(stdout, &w->expected, &w->work);
+    if (w->places && !is_alone)
+        myth_judged_print_text(stdout, w->places, false);
 }
 
 static void part_object(const run *w, myth_json_out *j, uint32_t i)

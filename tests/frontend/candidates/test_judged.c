@@ -678,6 +678,45 @@ static void a_dry_run_says_what_judging_costs(void **state)
     json_decref(dry);
 }
 
+/* Where no model is asked, a dry run says which code has the places that the judge would be asked about. */
+static void a_dry_run_without_parts_says_what_would_run(void **state)
+{
+    (void)state;
+    size_t i;
+    json_t *piece;
+    char line[256];
+    if (!has_rules())
+        check_skip("no rules in this build");
+    static const char *const command[] = {
+        "inspect $D/few ",
+        "inspect-topic 'what does this code do with a name' --findings --lexical -C $D/few ",
+    };
+    for (int k = 0; k < 2; k++) {
+        json_int_t n = 0;
+        snprintf(line, sizeof(line), "%s" MODEL "--find candidates --no-explain --dry-run --format json", command[k]);
+        json_t *dry = run_json(line, 0), *judging = json_object_get(dry, "judging");
+        json_array_foreach(json_object_get(judging, "pieces"), i, piece) n +=
+            json_integer_value(json_object_get(piece, "places"));
+        assert_true(n > 0);
+        assert_int_equal(n, json_integer_value(json_object_get(judging, "places")));
+        snprintf(line, sizeof(line), "%s" MODEL "--find candidates --no-explain --dry-run", command[k]);
+        cli_expect(&r, line, 0);
+        assert_ptr_equal(strstr(r.out, "parts            none: rules find places, a judge decides"), r.out);
+        assert_null(strstr(r.out, "prompt tokens"));
+        json_array_foreach(json_object_get(judging, "pieces"), i, piece)
+        {
+            const json_int_t n_place = json_integer_value(json_object_get(piece, "places"));
+            snprintf(line, sizeof(line), "\n  %s lines %d-%d: %d place",
+                     json_string_value(json_object_get(piece, "file")),
+                     (int)json_integer_value(json_object_get(piece, "first")),
+                     (int)json_integer_value(json_object_get(piece, "last")), (int)n_place);
+            if (n_place && !strstr(r.out, line))
+                fail_msg("no line '%s' in:\n%s", line + 1, r.out);
+        }
+        json_decref(dry);
+    }
+}
+
 /* Returns 0 when the places of s are known. */
 static int judge(struct searched *s)
 {
@@ -735,6 +774,7 @@ int main(void)
         cmocka_unit_test(documents_are_not_missed),
         cmocka_unit_test(tests_that_nobody_named_have_lower_odds),
         cmocka_unit_test(a_dry_run_says_what_judging_costs),
+        cmocka_unit_test(a_dry_run_without_parts_says_what_would_run),
         cmocka_unit_test(without_a_model_rules_find),
         cmocka_unit_test(what_a_change_exposes_is_said),
         cmocka_unit_test(comments_about_what_was_not_asked_for_are_kept),
