@@ -20,7 +20,7 @@
 
 typedef struct {
     myth_opt_list include, exclude;
-    const char *rules, *diff;
+    const char *rules, *diff, *stdin_name;
     int format, prompts;
     bool judge, cache;
     float confidence;
@@ -49,6 +49,8 @@ static const myth_option candidates_options[] = {
      "of directories, read only files that match GLOB, such as *.{c,h}; may be given several times"},
     {"exclude", NULL, MYTH_OPT_LIST, "GLOB", offsetof(candidates_opts, exclude), NULL, 0, 0,
      "leave out files of directories that match GLOB; may be given several times"},
+    {"stdin-filename", NULL, MYTH_OPT_TEXT, "FILE", offsetof(candidates_opts, stdin_name), NULL, 0, 0,
+     "what - reads from standard input is the text of FILE: its name in the list, and its language"},
     {"cache", NULL, MYTH_OPT_FLAG, NULL, offsetof(candidates_opts, cache), "on", 0, 0,
      "keep the places of each file, and do not read a file of the same content again"},
     {"judge", NULL, MYTH_OPT_FLAG, NULL, offsetof(candidates_opts, judge), NULL, 0, 0,
@@ -626,6 +628,7 @@ static int run_candidates(myth_cli *cli, const void *opts)
         .n_include = (uint32_t)j.o->include.n,
         .exclude = j.o->exclude.item,
         .n_exclude = (uint32_t)j.o->exclude.n,
+        .stdin_name = j.o->stdin_name,
         .cancel = cli->cancel,
     };
     myth_status st = choose_rules(&j, &err);
@@ -690,7 +693,8 @@ const myth_command myth_cmd_candidates = {
         "Rules about what happens in a function (which value comes from where, what is tested before it is used, "
         "what is released on which path) find places in C, C++, Python, JavaScript, TypeScript, Go, Java and "
         "Rust. Most of the places are harmless: they are no findings, and the exit code does not depend on how "
-        "many there are. Files are named as for mythos inspect. With --judge a model reads each function once, "
+        "many there are. Files are named as for mythos inspect (- is standard input; --stdin-filename names it). With "
+        "--judge a model reads each function once, "
         "with the definitions of what it calls and the lines that call it in the same file, and says of each "
         "place how probable it is that it is a fault, without writing any text; what comments "
         "say does not count in a place's favour. Without -m the judge that ships does that; of "

@@ -167,6 +167,13 @@ static void standard_input_has_a_name(void **state)
          "&& { printf '\n'; cat f.c; } | $M inspect -q - --stdin-filename f.c --confidence 0 --fail-level info "
          "--baseline b.json");
     assert_non_null(strstr(r.out, "f.c: "));
+    /* candidates reads it in the language of its name, and as that file's text */
+    must("cd $D/r && printf 'import os\ndef f(name):\n    os.system(\"ls \" + name)\n' | "
+         "$M candidates - --stdin-filename src/deep/new.py");
+    assert_ptr_equal(strstr(r.out, "src/deep/new.py:3: "), r.out);
+    must(
+        "cd $D/in && $M candidates f.c --format json >all && $M candidates - --stdin-filename f.c --format json <f.c | "
+        "cmp - all");
 }
 
 static void nothing_to_inspect_is_said(void **state)
