@@ -407,10 +407,16 @@ static myth_status put_tokenizer(job *j, myth_error *err)
 
 static void copy_facts(job *j)
 {
-    static const char *const rewritten[] = {
-        "general.file_type",       "general.quantization_version",   "general.alignment",
-        "quantize.imatrix.file",   "quantize.imatrix.entries_count", "quantize.imatrix.chunks_count",
-        "quantize.imatrix.dataset"};
+    static const char *const rewritten[] = {"general.file_type",
+                                            "general.quantization_version",
+                                            "general.alignment",
+                                            "quantize.imatrix.file",
+                                            "quantize.imatrix.entries_count",
+                                            "quantize.imatrix.chunks_count",
+                                            "quantize.imatrix.dataset",
+                                            "split.no",
+                                            "split.count",
+                                            "split.tensors.count"};
     const myth_meta *m = myth_weights_meta(j->m->weights);
     for (uint32_t i = 0; i < myth_meta_count(m); i++) {
         const myth_meta_value *v = myth_meta_at(m, i);

@@ -3,8 +3,8 @@
  * Spec     an existing path, "random:...", or ORG/NAME looked up in the local Hugging Face cache:
  *              <hub>/models--ORG--NAME/refs/main           holds the name of a snapshot
  *              <hub>/models--ORG--NAME/snapshots/<name>/   links into ../../blobs
- * Folder   model.safetensors, else model.safetensors.index.json, else the only *.safetensors, else the only *.gguf,
- *          else (level CONFIG) config.json alone */
+ * Folder   model.safetensors, else model.safetensors.index.json, else the only *.safetensors, else the only *.gguf or
+ *          the parts of one, else (level CONFIG) config.json alone */
 #include "weights_impl.h"
 #include "engine/base/table.h"
 #include "engine/base/text.h"
@@ -220,11 +220,35 @@ fail:
 
 /* ---- what a spec means ---- */
 
+enum { LISTED = 3 }; /* names in the message about a folder of several models */
+
 typedef struct {
     bool has_model, has_index, has_config;
+    bool is_one; /* the .gguf files are the parts of one by their names, or one file */
     unsigned n_safetensors, n_gguf;
-    char safetensors[256], gguf[256];
+    char safetensors[256], gguf[LISTED][256]; /* gguf: the first by name */
 } folder;
+
+/* Whether two names are those of parts of one file. */
+static bool is_same_split(const char *a, const char *b)
+{
+    myth_part_name x, y;
+    return myth_part_read(&x, a) && myth_part_read(&y, b) && x.count == y.count && x.n_prefix == y.n_prefix &&
+           memcmp(a, b, x.n_prefix) == 0;
+}
+
+static void note_gguf(folder *f, const char *name)
+{
+    f->is_one = f->n_gguf == 0 || (f->is_one && is_same_split(f->gguf[0], name));
+    unsigned at = f->n_gguf < LISTED ? f->n_gguf : LISTED;
+    f->n_gguf++;
+    while (at > 0 && strcmp(name, f->gguf[at - 1]) < 0)
+        at--;
+    if (at < LISTED) {
+        memmove(f->gguf[at + 1 < LISTED ? at + 1 : at], f->gguf[at], (LISTED - 1 - at) * sizeof(f->gguf[0]));
+        snprintf(f->gguf[at], sizeof(f->gguf[at]), "%s", name);
+    }
+}
 
 static myth_status list_folder(folder *f, const char *path, myth_error *err)
 {
@@ -241,31 +265,44 @@ static myth_status list_folder(folder *f, const char *path, myth_error *err)
         f->has_config |= strcmp(n, "config.json") == 0;
         if (myth_text_ends(n, ".safetensors") && f->n_safetensors++ == 0)
             snprintf(f->safetensors, sizeof(f->safetensors), "%s", n);
-        if (myth_text_ends(n, ".gguf") && f->n_gguf++ == 0)
-            snprintf(f->gguf, sizeof(f->gguf), "%s", n);
+        if (myth_text_ends(n, ".gguf"))
+            note_gguf(f, n);
     }
     closedir(d);
     return MYTH_OK;
 }
 
+static myth_status fail_several(const folder *f, const char *path, myth_error *err)
+{
+    char more[32] = "";
+    if (f->n_gguf > LISTED)
+        snprintf(more, sizeof(more), " and %u more", f->n_gguf - LISTED);
+    return myth_fail(err, MYTH_ENOTFOUND,
+                     "%.60s: %u .gguf files that are not the parts of one; name one of them: %.40s, "
+                     "%.40s%s%.40s%s",
+                     path, f->n_gguf, f->gguf[0], f->gguf[1], f->n_gguf > 2 ? ", " : "", f->gguf[2], more);
+}
+
 static myth_status open_folder(myth_weights *w, myth_error *err)
 {
     folder f;
-    char dir[PATH_MAX];
+    char dir[PATH_MAX], named[PATH_MAX];
     myth_status st = list_folder(&f, w->path, err);
     if (st != MYTH_OK)
         return st;
     const char *file = f.has_model ? "model.safetensors" : f.has_index ? "model.safetensors.index.json" : f.safetensors;
     bool has_safetensors = f.has_model || f.has_index || f.n_safetensors == 1;
-    if (!has_safetensors && f.n_gguf == 1) {
+    if (!has_safetensors && f.n_gguf && f.is_one) {
         memcpy(dir, w->path, sizeof(dir));
-        st = myth_dir_member(w->path, dir, f.gguf, err);
-        return st == MYTH_OK ? myth_weights_open_gguf(w, err) : st;
+        st = myth_dir_member(w->path, dir, f.gguf[0], err);
+        if (st == MYTH_OK && !join(named, dir, f.gguf[0]))
+            st = myth_fail(err, MYTH_EFORMAT, "%s/%s: path too long", dir, f.gguf[0]);
+        return st == MYTH_OK ? myth_weights_open_gguf(w, named, err) : st;
     }
+    if (!has_safetensors && f.n_gguf)
+        return fail_several(&f, w->path, err);
     if (!f.has_config)
-        return f.n_gguf ? myth_fail(err, MYTH_ENOTFOUND, "%s: no config.json, and %u .gguf files: name one file",
-                                    w->path, f.n_gguf)
-             : w->has_namesake
+        return w->has_namesake
                  ? myth_fail(err, MYTH_ENOTFOUND,
                              "%s: this folder has no model, and hides the one of that name in the Hugging Face cache; "
                              "rename the folder, or start from another folder",
@@ -285,8 +322,11 @@ static myth_status open_folder(myth_weights *w, myth_error *err)
 
 static myth_status open_file(myth_weights *w, myth_error *err)
 {
-    if (!myth_text_ends(w->path, ".safetensors"))
-        return myth_weights_open_gguf(w, err);
+    if (!myth_text_ends(w->path, ".safetensors")) {
+        char named[PATH_MAX];
+        memcpy(named, w->path, sizeof(named));
+        return myth_weights_open_gguf(w, named, err);
+    }
     const char *slash = strrchr(w->path, '/');
     snprintf(w->dir, sizeof(w->dir), "%.*s", slash ? (int)(slash - w->path) : 1, slash ? w->path : ".");
     if (w->dir[0] == 0)
@@ -415,6 +455,8 @@ void myth_weights_close(myth_weights *w)
 
 myth_weights_format myth_weights_get_format(const myth_weights *w) { return w->format; }
 const char *myth_weights_path(const myth_weights *w) { return w->path; }
+uint32_t myth_weights_n_file(const myth_weights *w) { return w->n_file; }
+const char *myth_weights_file(const myth_weights *w, uint32_t idx) { return w->file[idx].path; }
 bool myth_weights_has_namesake(const myth_weights *w) { return w->has_namesake; }
 const char *myth_weights_dir(const myth_weights *w) { return w->dir[0] ? w->dir : NULL; }
 const char *myth_weights_name(const myth_weights *w) { return w->name; }

@@ -1,9 +1,12 @@
 /* weights.h - opens a model's files: its tensors, its metadata, where its tokenizer is. The bytes are not trusted.
  *
- * Sources  a directory (config.json + safetensors, single or sharded; or one .gguf in it), a .gguf or .safetensors
- *          file, `random:FAMILY-SIZE:TYPE` (weights made from a seed, byte vocabulary), or ORG/NAME in the local
- *          Hugging Face cache, the folder opts.hub_dir (refs/main names the snapshot). The library neither guesses
- *          where that folder is nor reads the environment: without hub_dir, ORG/NAME can only be a path
+ * Sources  a directory (config.json + safetensors, single or sharded; or one .gguf in it, or the parts of one), a
+ *          .gguf or .safetensors file, `random:FAMILY-SIZE:TYPE` (weights made from a seed, byte vocabulary), or
+ *          ORG/NAME in the local Hugging Face cache, the folder opts.hub_dir (refs/main names the snapshot). The
+ *          library neither guesses where that folder is nor reads the environment: without hub_dir, ORG/NAME can only
+ *          be a path
+ * Split    any part of a split GGUF file (PREFIX-00001-of-00003.gguf, keys split.*) opens all of them, which lie in one
+ *          folder. Facts are those of the first; level CONFIG opens no other
  * Checks   reads stay inside the file, products are checked for overflow, and a count is compared with the bytes left
  *          before it is used. Names are unique; tensors lie inside the file and do not overlap; those of safetensors
  *          cover the data exactly
@@ -22,6 +25,8 @@
 
 #include "engine/base/dtype.h"
 #include "meta.h"
+
+#include <limits.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -66,7 +71,15 @@ myth_status myth_weights_open(myth_weights **out, myth_mem *mem, const char *spe
 void myth_weights_close(myth_weights *w);
 
 myth_weights_format myth_weights_get_format(const myth_weights *w);
-const char *myth_weights_path(const myth_weights *w); /* of the file or directory that the spec resolved to */
+/* Of the file or directory that the spec resolved to; of a split GGUF file, of its first part. */
+const char *myth_weights_path(const myth_weights *w);
+/* The files that hold tensors and are open, in their order: shards or parts; none of random: models, and none of a
+ * folder at level CONFIG. */
+uint32_t myth_weights_n_file(const myth_weights *w);
+const char *myth_weights_file(const myth_weights *w, uint32_t idx);
+/* The path of part idx, from 0, of the split GGUF file of which `path` is a part by its name; false when it is none, or
+ * idx is not below their number. Looks at no file. */
+bool myth_weights_part_path(char dst[PATH_MAX], const char *path, uint32_t idx);
 /* True when the spec ORG/NAME was opened as a path although the cache has a model of that name too; tell the user. */
 bool myth_weights_has_namesake(const myth_weights *w);
 /* Where tokenizer.json or tokenizer.model would be; NULL when the tokenizer is in the facts (GGUF) or made (random:).

@@ -6,6 +6,9 @@
  *          zeros up to general.alignment (32 when absent), then the data; offsets count from there
  * Rule     tensors follow each other in the order of the directory, each padded to the alignment: an offset that is not
  *          the running sum is an error, so nothing overlaps and nothing hides
+ * Split    part i of n is a file of its own with its own data, and the keys split.no = i (from 0), split.count = n and
+ *          split.tensors.count, the tensors of all parts. The first has the facts of the model, and maybe no tensors;
+ *          of the keys of the others only these, general.alignment and general.architecture are looked at
  * Source   GGUF specification; ggml type codes */
 #include "weights_impl.h"
 
@@ -24,15 +27,30 @@ enum {
     TYPE_ARRAY = 9
 };
 
+/* The keys that count in every part. */
+typedef enum { KEY_NO, KEY_COUNT, KEY_TENSORS, KEY_ALIGNMENT, KEY_ARCHITECTURE, N_KEY } part_key;
+
+static const char *const part_keys[N_KEY] = {"split.no", "split.count", "split.tensors.count", "general.alignment",
+                                             "general.architecture"};
+
+/* One file under way. */
 typedef struct {
     myth_weights *w;
+    const char *path;
+    const myth_map *map;
     myth_reader r;
     uint64_t n_tensor, n_kv, align;
+    myth_meta_value key[N_KEY]; /* MYTH_META_NULL = not there */
 } gguf;
+
+/* What the first part says of all: part `no` of `count`, `n_tensor` in all. A file that is not split is 0 of 1. */
+typedef struct {
+    uint64_t no, count, n_tensor;
+} split;
 
 static myth_status bad(const gguf *g, const char *what, myth_error *err)
 {
-    return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: %s", g->w->path, (unsigned long long)g->r.pos, what);
+    return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: %s", g->path, (unsigned long long)g->r.pos, what);
 }
 
 static bool read_str(myth_reader *r, myth_str *s)
@@ -55,7 +73,7 @@ static myth_status read_head(gguf *g, myth_error *err)
     if (!myth_reader_u32(&g->r, &version) || version == 0)
         return bad(g, "version: expected 2 or 3", err);
     if (version != 2 && version != 3)
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: GGUF version %u%s, expected 2 or 3", g->w->path, version,
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: GGUF version %u%s, expected 2 or 3", g->path, version,
                          (version & 0xffff) == 0 ? " (big endian)" : "");
     if (!myth_reader_u64(&g->r, &g->n_tensor) || !myth_reader_u64(&g->r, &g->n_kv))
         return bad(g, "file ends in its head; fetch or copy it again", err);
@@ -177,7 +195,7 @@ static myth_status read_meta(gguf *g, myth_error *err)
         if (is_indexed(&v))
             index_strings(g->w->meta, &v);
         if (!myth_meta_add(g->w->meta, &v))
-            return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: key %.*s appears twice", g->w->path,
+            return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: key %.*s appears twice", g->path,
                              (unsigned long long)g->r.pos, (int)v.key.len, v.key.text);
     }
     return MYTH_OK;
@@ -191,36 +209,76 @@ static myth_status check_tokenizer(gguf *g, myth_error *err)
     const myth_meta_value *scores = myth_meta_find(m, "tokenizer.ggml.scores");
     const myth_meta_value *types = myth_meta_find(m, "tokenizer.ggml.token_type");
     if (tokens && (tokens->type != MYTH_META_ARRAY || tokens->elem != MYTH_META_STRING || tokens->count > INT32_MAX))
-        return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.tokens: expected an array of strings", g->w->path);
+        return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.tokens: expected an array of strings", g->path);
     if (scores && (!tokens || scores->type != MYTH_META_ARRAY || scores->elem != MYTH_META_FLOAT ||
                    scores->count != tokens->count))
-        return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.scores: expected one float for each token", g->w->path);
+        return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.scores: expected one float for each token", g->path);
     if (types && (!tokens || types->type != MYTH_META_ARRAY || myth_meta_gguf_size(types->raw_type) != 4 ||
                   types->elem == MYTH_META_FLOAT || types->count != tokens->count))
         return myth_fail(err, MYTH_EFORMAT, "%s: tokenizer.ggml.token_type: expected one integer for each token",
-                         g->w->path);
+                         g->path);
+    return MYTH_OK;
+}
+
+/* The keys of a part that is not the first. */
+static myth_status read_part_keys(gguf *g, myth_error *err)
+{
+    myth_status st;
+    for (uint64_t i = 0; i < g->n_kv; i++) {
+        myth_meta_value v = {0};
+        if ((st = read_value(g, &v, err)) != MYTH_OK)
+            return st;
+        for (int k = 0; k < N_KEY; k++)
+            if (myth_str_is(v.key, part_keys[k])) {
+                if (g->key[k].type != MYTH_META_NULL)
+                    return myth_fail(err, MYTH_EFORMAT, "%s: key %s appears twice", g->path, part_keys[k]);
+                g->key[k] = v;
+            }
+    }
     return MYTH_OK;
 }
 
 static myth_status read_alignment(gguf *g, myth_error *err)
 {
-    const myth_meta_value *v = myth_meta_find(g->w->meta, "general.alignment");
+    const myth_meta_value *v = &g->key[KEY_ALIGNMENT];
     g->align = ALIGN_DEFAULT;
-    if (!v)
+    if (v->type == MYTH_META_NULL)
         return MYTH_OK;
     g->align = v->type == MYTH_META_UINT ? v->v.u : 0;
     if (g->align < 8 || g->align > ALIGN_MAX || (g->align & (g->align - 1)))
         return myth_fail(err, MYTH_EFORMAT, "%s: general.alignment: got %llu, expected a power of two from 8 to %d",
-                         g->w->path, (unsigned long long)g->align, ALIGN_MAX);
+                         g->path, (unsigned long long)g->align, ALIGN_MAX);
     return MYTH_OK;
 }
 
-static myth_status check_split(gguf *g, myth_error *err)
+static myth_status read_split_key(uint64_t *out, const gguf *g, part_key k, uint64_t max, myth_error *err)
 {
-    const myth_meta_value *v = myth_meta_find(g->w->meta, "split.count");
-    if (v && !(v->type == MYTH_META_UINT && v->v.u <= 1))
-        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: one part of a split file: merge the parts first", g->w->path);
+    const myth_meta_value *v = &g->key[k];
+    if (v->type == MYTH_META_UINT && v->v.u <= max)
+        *out = v->v.u;
+    else if (v->type == MYTH_META_INT && v->v.i >= 0 && (uint64_t)v->v.i <= max)
+        *out = (uint64_t)v->v.i;
+    else
+        return myth_fail(err, MYTH_EFORMAT, "%s: %s: expected a whole number of at most %llu", g->path, part_keys[k],
+                         (unsigned long long)max);
     return MYTH_OK;
+}
+
+/* What the file says of itself as a part. */
+static myth_status read_split(split *s, const gguf *g, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    *s = (split){.count = 1, .n_tensor = g->n_tensor};
+    if (g->key[KEY_COUNT].type != MYTH_META_NULL)
+        MYTH_TRY(read_split_key(&s->count, g, KEY_COUNT, MYTH_SHARD_MAX, err));
+    if (s->count <= 1) {
+        s->count = 1;
+        return MYTH_OK;
+    }
+    MYTH_TRY(read_split_key(&s->no, g, KEY_NO, s->count - 1, err));
+    MYTH_TRY(read_split_key(&s->n_tensor, g, KEY_TENSORS, MYTH_TENSOR_MAX, err));
+fail:
+    return st;
 }
 
 /* ---- tensors ---- */
@@ -250,11 +308,11 @@ static myth_status refuse_type(const gguf *g, const myth_tensor *t, uint32_t cod
         if (i != MYTH_I32)
             at += (size_t)snprintf(list + at, sizeof(list) - at, " %s",
                                    myth_dtype_get((myth_dtype)i)->name); /* 92 bytes in all */
-    return myth_fail(err, MYTH_EUNSUPPORTED, "%s: tensor %s: type %u, %s; supported:%s", g->w->path, t->name.text, code,
+    return myth_fail(err, MYTH_EUNSUPPORTED, "%s: tensor %s: type %u, %s; supported:%s", g->path, t->name.text, code,
                      code_name(code), list);
 }
 
-static myth_status read_info(gguf *g, uint64_t *sum, uint64_t *end, myth_error *err)
+static myth_status read_info(gguf *g, uint32_t shard, uint64_t *sum, uint64_t *end, myth_error *err)
 {
     myth_weights *w = g->w;
     myth_str name;
@@ -264,11 +322,12 @@ static myth_status read_info(gguf *g, uint64_t *sum, uint64_t *end, myth_error *
         return bad(g, "tensor name: expected 1 to 63 printable bytes", err);
     myth_tensor *t = myth_dir_add(w, name.text, name.len);
     if (!t)
-        return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: tensor %.*s appears twice", w->path,
+        return myth_fail(err, MYTH_EFORMAT, "%s: offset %llu: tensor %.*s appears twice", g->path,
                          (unsigned long long)g->r.pos, (int)name.len, name.text);
     if (!myth_reader_u32(&g->r, &n_dim) || n_dim < 1 || n_dim > MYTH_TENSOR_DIMS)
-        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: expected 1 to 4 dimensions", w->path, t->name.text);
+        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: expected 1 to 4 dimensions", g->path, t->name.text);
     t->n_dim = n_dim;
+    t->shard = shard;
     for (uint32_t i = 0; i < MYTH_TENSOR_DIMS; i++)
         t->dim[i] = 1;
     for (uint32_t i = n_dim; i-- > 0;)
@@ -278,67 +337,193 @@ static myth_status read_info(gguf *g, uint64_t *sum, uint64_t *end, myth_error *
         return bad(g, "file ends in the tensor directory", err);
     if (!myth_dtype_from_gguf(&t->dtype, code) || t->dtype == MYTH_I32)
         return refuse_type(g, t, code, err);
-    myth_status st = myth_dir_size(t, w->path, err);
+    myth_status st = myth_dir_size(t, g->path, err);
     if (st != MYTH_OK)
         return st;
     if (off != *sum)
-        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: offset %llu, expected %llu", w->path, t->name.text,
+        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: offset %llu, expected %llu", g->path, t->name.text,
                          (unsigned long long)off, (unsigned long long)*sum);
     t->off = off;
     if (!myth_add_u64(end, off, t->bytes) || !myth_align_u64(sum, *end, g->align))
-        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: sizes overflow", w->path, t->name.text);
+        return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: sizes overflow", g->path, t->name.text);
     return MYTH_OK;
 }
 
-static myth_status read_directory(gguf *g, myth_error *err)
+/* Adds the tensors of one file to the directory. */
+static myth_status read_directory(gguf *g, uint32_t shard, myth_error *err)
 {
     myth_weights *w = g->w;
-    const myth_map *map = &w->file[0];
+    const myth_map *map = g->map;
+    const uint32_t from = w->n_tensor;
     uint64_t sum = 0, end = 0, data, first, last;
-    myth_status st = myth_dir_open(w, g->n_tensor, g->n_tensor * NAME_MAX_GGUF, err); /* n_tensor <= MYTH_TENSOR_MAX */
-    for (uint64_t i = 0; st == MYTH_OK && i < g->n_tensor; i++)
-        st = read_info(g, &sum, &end, err);
-    if (st != MYTH_OK)
-        return st;
+    for (uint64_t i = 0; i < g->n_tensor; i++) {
+        myth_status st = read_info(g, shard, &sum, &end, err);
+        if (st != MYTH_OK)
+            return st;
+    }
     if (!myth_align_u64(&data, g->r.pos, g->align) || !myth_add_u64(&first, data, end) ||
         !myth_add_u64(&last, data, sum))
         return bad(g, "sizes overflow", err);
+    if (g->n_tensor == 0 && map->size < last) /* no data, and nothing pads the directory */
+        first = last = map->size;
     /* The padding behind the last tensor may be missing; cut-off data is refused when the data is asked for. */
     bool is_cut = map->size < first;
     if (map->size > last || (is_cut && w->level == MYTH_WEIGHTS_DATA))
-        return myth_fail(err, MYTH_EFORMAT, "%s: file of %llu bytes, expected %llu", w->path,
+        return myth_fail(err, MYTH_EFORMAT, "%s: file of %llu bytes, expected %llu", g->path,
                          (unsigned long long)map->size, (unsigned long long)last);
-    w->mapped = is_cut ? last : map->size;
-    for (uint32_t i = 0; i < w->n_tensor; i++) {
+    if (!myth_add_u64(&w->mapped, w->mapped, is_cut ? last : map->size))
+        return bad(g, "sizes overflow", err);
+    for (uint32_t i = from; i < w->n_tensor; i++) {
         myth_tensor *t = &w->tensor[i];
         if (!myth_add_u64(&t->off, t->off, data))
             return bad(g, "sizes overflow", err);
         if (w->level == MYTH_WEIGHTS_DATA)
             t->data = map->base + t->off;
     }
-    myth_dir_finish(w);
     return MYTH_OK;
 }
 
-myth_status myth_weights_open_gguf(myth_weights *w, myth_error *err)
+/* ---- open ---- */
+
+static void start(gguf *g, myth_weights *w, const myth_map *map)
 {
-    gguf g = {.w = w};
+    *g = (gguf){.w = w, .path = map->path, .map = map, .r = {map->base, map->size, 0}};
+}
+
+/* The file at w->path with all its facts. */
+static myth_status open_first(gguf *g, split *s, myth_weights *w, myth_map *map, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    MYTH_TRY(myth_weights_map(w, map, w->path, 0, err));
+    start(g, w, map);
+    MYTH_TRY(read_head(g, err));
+    MYTH_TRY(read_meta(g, err));
+    for (int k = 0; k < N_KEY; k++) {
+        const myth_meta_value *v = myth_meta_find(w->meta, part_keys[k]);
+        g->key[k] = v ? *v : (myth_meta_value){0};
+    }
+    MYTH_TRY(read_split(s, g, err));
+fail:
+    return st;
+}
+
+/* The folder and the name of part idx beside `named`, then the file, which a link may lead to. */
+static myth_status find_part(char dst[PATH_MAX], const char *named, uint32_t idx, const split *s, myth_error *err)
+{
+    char path[PATH_MAX], dir[PATH_MAX];
+    myth_part_name p;
+    if (!myth_part_read(&p, named) || p.count != s->count || !myth_weights_part_path(path, named, idx))
+        return myth_fail(err, MYTH_EFORMAT,
+                         "%.120s: part %llu of %llu by its keys, and the name does not end in -%05llu-of-%05llu.gguf",
+                         named, (unsigned long long)s->no + 1, (unsigned long long)s->count,
+                         (unsigned long long)s->no + 1, (unsigned long long)s->count);
+    const char *slash = strrchr(path, '/');
+    snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    if (dir[0] == '\0')
+        memcpy(dir, "/", 2);
+    myth_status st = myth_dir_member(dst, dir, slash ? slash + 1 : path, err);
+    if (st == MYTH_ENOTFOUND)
+        return myth_fail(err, st, "%.150s: part %u of %llu is missing; all parts must lie in one folder", path, idx + 1,
+                         (unsigned long long)s->count);
+    return st;
+}
+
+/* Part idx, from 1: that it is what its name and the first part say; then its tensors. */
+static myth_status read_part(myth_weights *w, uint32_t idx, const split *whole, const myth_meta_value *architecture,
+                             myth_error *err)
+{
+    gguf g;
+    split s;
+    myth_status st = MYTH_OK;
+    start(&g, w, &w->file[idx]);
+    MYTH_TRY(read_head(&g, err));
+    MYTH_TRY(read_part_keys(&g, err));
+    MYTH_TRY(read_split(&s, &g, err));
+    const myth_meta_value *own = &g.key[KEY_ARCHITECTURE];
+    if (s.no != idx || s.count != whole->count || s.n_tensor != whole->n_tensor ||
+        (own->type == MYTH_META_STRING && architecture->type == MYTH_META_STRING &&
+         (own->v.s.len != architecture->v.s.len || memcmp(own->v.s.text, architecture->v.s.text, own->v.s.len) != 0)))
+        return myth_fail(
+            err, MYTH_EFORMAT,
+            "%.110s: part %llu of %llu with %llu tensors in all by its keys, expected part %u of %llu with "
+            "%llu: a part of another model",
+            g.path, (unsigned long long)s.no + 1, (unsigned long long)s.count, (unsigned long long)s.n_tensor, idx + 1,
+            (unsigned long long)whole->count, (unsigned long long)whole->n_tensor);
+    if (g.n_tensor > w->cap_tensor - w->n_tensor)
+        return myth_fail(err, MYTH_EFORMAT, "%s: split.tensors.count: got %u, but the parts hold more", g.path,
+                         w->cap_tensor);
+    MYTH_TRY(read_alignment(&g, err));
+    MYTH_TRY(read_directory(&g, idx, err));
+fail:
+    return st;
+}
+
+/* After a part that is not the first: opens the first in its place. */
+static myth_status change_to_first(gguf *g, split *s, myth_map *map, const char *named, myth_error *err)
+{
+    myth_weights *w = g->w;
+    char path[PATH_MAX];
+    const char *old = strrchr(named, '/'), *slash;
+    const bool is_named_after = strcmp(w->name, old ? old + 1 : named) == 0;
+    myth_status st = MYTH_OK;
+    MYTH_TRY(find_part(path, named, 0, s, err));
+    myth_meta_close(w->meta);
+    w->meta = NULL;
+    myth_map_close(map);
+    memcpy(w->path, path, sizeof(path));
+    slash = strrchr(path, '/');
+    if (is_named_after)
+        snprintf(w->name, sizeof(w->name), "%.255s", slash ? slash + 1 : path);
+    MYTH_TRY(open_first(g, s, w, map, err));
+    if (s->no != 0)
+        return myth_fail(err, MYTH_EFORMAT, "%s: split.no: got %llu, expected 0 in the first part", w->path,
+                         (unsigned long long)s->no);
+fail:
+    return st;
+}
+
+myth_status myth_weights_open_gguf(myth_weights *w, const char *named, myth_error *err)
+{
+    gguf g;
+    split s;
+    myth_map first = {0};
+    char path[PATH_MAX];
+    uint32_t n_file = 1;
     myth_status st = MYTH_OK;
     w->format = MYTH_FORMAT_GGUF;
-    w->file = myth_alloc(w->mem, MYTH_MEM_OTHER, "files", sizeof(*w->file));
-    if (!w->file)
-        return myth_fail(err, MYTH_ENOMEM, "%s: no room for a file", w->path);
-    w->n_file = 1;
-    MYTH_TRY(myth_weights_map(w, &w->file[0], w->path, 0, err));
-    g.r = (myth_reader){w->file[0].base, w->file[0].size, 0};
-    MYTH_TRY(read_head(&g, err));
-    MYTH_TRY(read_meta(&g, err));
-    MYTH_TRY(check_split(&g, err));
+    MYTH_TRY(open_first(&g, &s, w, &first, err));
+    if (s.no != 0)
+        MYTH_TRY(change_to_first(&g, &s, &first, named, err));
     MYTH_TRY(check_tokenizer(&g, err));
     MYTH_TRY(read_alignment(&g, err));
-    w->mapped = w->file[0].size;
     if (w->level >= MYTH_WEIGHTS_HEADER)
-        MYTH_TRY(read_directory(&g, err));
+        n_file = (uint32_t)s.count; /* at most MYTH_SHARD_MAX */
+    w->file = myth_alloc_n(w->mem, MYTH_MEM_OTHER, "files", n_file, sizeof(*w->file));
+    if (!w->file)
+        MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "%s: no room for %u files", w->path, n_file));
+    w->n_file = n_file;
+    w->file[0] = first;
+    first = (myth_map){0};
+    g.map = &w->file[0];
+    w->mapped = g.map->size;
+    if (w->level == MYTH_WEIGHTS_CONFIG)
+        return MYTH_OK;
+    w->mapped = 0;
+    MYTH_TRY(myth_dir_open(w, s.n_tensor, s.n_tensor * NAME_MAX_GGUF, err)); /* n_tensor <= MYTH_TENSOR_MAX */
+    if (g.n_tensor > s.n_tensor)
+        MYTH_TRY(myth_fail(err, MYTH_EFORMAT, "%s: split.tensors.count: got %llu, but this part holds %llu", w->path,
+                           (unsigned long long)s.n_tensor, (unsigned long long)g.n_tensor));
+    MYTH_TRY(read_directory(&g, 0, err));
+    for (uint32_t i = 1; i < n_file; i++) {
+        MYTH_TRY(find_part(path, named, i, &s, err));
+        MYTH_TRY(myth_weights_map(w, &w->file[i], path, 0, err));
+        MYTH_TRY(read_part(w, i, &s, &g.key[KEY_ARCHITECTURE], err));
+    }
+    if (w->n_tensor != s.n_tensor)
+        MYTH_TRY(myth_fail(err, MYTH_EFORMAT, "%s: split.tensors.count: got %llu, but the parts hold %u", w->path,
+                           (unsigned long long)s.n_tensor, w->n_tensor));
+    myth_dir_finish(w);
 fail:
+    myth_map_close(&first);
     return st;
 }

@@ -63,8 +63,17 @@ myth_status myth_dir_member(char dst[PATH_MAX], const char *dir, const char *nam
 /* Opens a tensor file; at level DATA with pread it is read. */
 myth_status myth_weights_map(myth_weights *w, myth_map *map, const char *path, unsigned flags, myth_error *err);
 
-/* The formats. w->path (a file, or a folder) and w->dir are set. */
+/* A part of a split GGUF file, by its name. */
+typedef struct {
+    size_t n_prefix;    /* bytes of the path before "-00001-of-00003.gguf" */
+    uint32_t no, count; /* no counts from 1 */
+} myth_part_name;
+
+bool myth_part_read(myth_part_name *out, const char *path);
+
+/* The formats. w->path (a file, or a folder) and w->dir are set. `named` is the path by which a GGUF file was named,
+ * before links were followed: beside it are the other parts when it is split. */
 myth_status myth_weights_open_safetensors(myth_weights *w, const char *file, bool is_index, myth_error *err);
-myth_status myth_weights_open_gguf(myth_weights *w, myth_error *err);
+myth_status myth_weights_open_gguf(myth_weights *w, const char *named, myth_error *err);
 myth_status myth_weights_open_random(myth_weights *w, const char *spec, myth_error *err);
 #endif

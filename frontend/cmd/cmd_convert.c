@@ -100,6 +100,11 @@ static int run(myth_cli *cli, const void *opts)
         MYTH_TRY(parse_facts(kv, &co.n_kv, facts, &err));
     }
     MYTH_TRY(myth_cli_model_open(cli, &model, &o->model, NULL, MYTH_WEIGHTS_DATA, &err));
+    for (uint32_t i = 0; i < myth_weights_n_file(model.weights); i++)
+        if (myth_hint_is_same_file(myth_weights_file(model.weights, i), o->output))
+            MYTH_TRY(myth_fail(&err, MYTH_EARG,
+                               "convert: -o is a file of the model, %.120s, which would be lost; name another with -o",
+                               o->output));
     if (o->imatrix)
         MYTH_TRY(myth_imatrix_open(&imatrix, cli->mem, o->imatrix, &err));
     co.imatrix = imatrix;

@@ -66,6 +66,7 @@ static void print_json(const myth_model *m, const myth_plan *p, const uint64_t b
     myth_jout_key_str(&j, "model", myth_model_name(m));
     myth_jout_key_str(&j, "path", myth_weights_path(w));
     myth_jout_key_str(&j, "format", format_name[myth_weights_get_format(w)]);
+    myth_jout_key_u64(&j, "files", myth_weights_n_file(w));
     myth_jout_key_str(&j, "family", myth_family_name(c->family));
     myth_jout_key_u64(&j, "parameters", count_parameters(w));
     myth_jout_key_u64(&j, "tensors", myth_weights_n_tensor(w));
@@ -105,7 +106,10 @@ static void print_text(const myth_cli *cli, const myth_model *m, const myth_plan
     myth_term_path(stdout, myth_model_name(m));
     fputs("\npath        ", stdout);
     myth_term_path(stdout, myth_weights_path(w));
-    printf(" (%s)\n", format_name[myth_weights_get_format(w)]);
+    printf(" (%s", format_name[myth_weights_get_format(w)]);
+    if (myth_weights_n_file(w) > 1)
+        printf(" in %u files", myth_weights_n_file(w));
+    puts(")");
     printf("family      %s, %.1f million parameters in %u tensors, %s\n", myth_family_name(c->family),
            (double)count_parameters(w) / 1e6, myth_weights_n_tensor(w), myth_size_text(size, myth_weights_bytes(w)));
     printf("types      ");

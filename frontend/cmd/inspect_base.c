@@ -2,6 +2,7 @@
 #include "inspect_base.h"
 
 #include "frontend/candidates/calibration.h"
+#include "engine/base/hash.h"
 #include "engine/base/mtime.h"
 
 #include <dirent.h>
@@ -42,6 +43,44 @@ static void add_tokenizers(myth_inspect_base *b, const char *path)
     }
 }
 
+/* Adds what changes with a file's content to one number for all: a split model may have more files than b has room. */
+static uint64_t add_part(uint64_t hash, const char *path)
+{
+    struct stat sb;
+    if (stat(path, &sb) != 0)
+        return hash;
+    const int64_t row[] = {(int64_t)sb.st_size, (int64_t)myth_mtime_ns(&sb), (int64_t)sb.st_ino};
+    return myth_fnv1a(myth_fnv1a(hash, path, strlen(path)), row, sizeof(row));
+}
+
+static void add_hash(myth_inspect_base *b, uint64_t hash)
+{
+    char value[20];
+    snprintf(value, sizeof(value), "%016" PRIx64, hash);
+    myth_base_add(b, "parts", value);
+}
+
+/* All parts of a split file, by its name. */
+static void add_parts(myth_inspect_base *b, const char *path)
+{
+    char part[PATH_MAX];
+    uint64_t hash = MYTH_FNV1A;
+    uint32_t n = 0;
+    for (; myth_weights_part_path(part, path, n); n++)
+        hash = add_part(hash, part);
+    if (n)
+        add_hash(b, hash);
+}
+
+void myth_base_files(myth_inspect_base *b, const myth_weights *w)
+{
+    uint64_t hash = MYTH_FNV1A;
+    for (uint32_t i = 0; i < myth_weights_n_file(w); i++)
+        hash = add_part(hash, myth_weights_file(w, i));
+    if (myth_weights_n_file(w) > 1)
+        add_hash(b, hash);
+}
+
 void myth_base_model(myth_inspect_base *b, const char *path)
 {
     struct dirent **entry = NULL;
@@ -56,6 +95,7 @@ void myth_base_model(myth_inspect_base *b, const char *path)
         myth_calibration_file(beside, sizeof(beside), path);
         if (stat(beside, &sb) == 0)
             add_file(b, "judge", beside, &sb);
+        add_parts(b, path);
     }
     for (int i = 0; i < n_entry; i++) {
         char file[PATH_MAX + 300];
@@ -110,6 +150,7 @@ bool myth_base_answers(myth_kept *kept, myth_cli *cli, const myth_engine_flags *
         snprintf(tokenizer, sizeof(tokenizer), "%016" PRIx64, m->tokenizer ? myth_tokenizer_hash(m->tokenizer) : 0);
         myth_base_add(b, "tokenizer", tokenizer);
         myth_base_model(b, myth_weights_path(m->weights));
+        myth_base_files(b, m->weights);
         is_done = myth_kept_rebase(kept, b->text, b->n);
     }
     free(b);

@@ -34,6 +34,8 @@ bool myth_base_answers(myth_kept *kept, myth_cli *cli, const myth_engine_flags *
 myth_status myth_base_stat(myth_kept *key, const char *path, int64_t *newest_ns, myth_error *err);
 /* Adds the files at the path that a model was found at. */
 void myth_base_model(myth_inspect_base *b, const char *path);
+/* Adds the files of an open model that has several, wherever links led. */
+void myth_base_files(myth_inspect_base *b, const myth_weights *w);
 
 #ifdef __cplusplus
 }

@@ -85,7 +85,7 @@ static bool add_file(myth_repeat *r, const char *path, myth_error *err)
 static bool add_spec(myth_repeat *r, myth_inspect_base *b, const char *spec, myth_error *err)
 {
     struct stat sb;
-    const myth_weights_opts opts = {.level = MYTH_WEIGHTS_CONFIG, .hub_dir = myth_env_hub_dir()};
+    const myth_weights_opts opts = {.level = MYTH_WEIGHTS_HEADER, .hub_dir = myth_env_hub_dir()};
     myth_weights *w = NULL;
     myth_base_add(b, "spec", spec);
     if (!strncmp(spec, "random:", 7))
@@ -97,6 +97,7 @@ static bool add_spec(myth_repeat *r, myth_inspect_base *b, const char *spec, myt
     if (myth_weights_open(&w, r->cli->mem, spec, &opts, err) != MYTH_OK)
         return false;
     myth_base_model(b, myth_weights_path(w));
+    myth_base_files(b, w);
     myth_weights_close(w);
     return true;
 }

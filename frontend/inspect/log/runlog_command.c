@@ -151,6 +151,8 @@ void myth_runlog_model(myth_runlog *log, const myth_model *m, const char *spec)
             put_folder(log, files, path);
         else
             myth_record_append(log, files, file_identity(log, path));
+        for (uint32_t i = 1; !S_ISDIR(info.st_mode) && i < myth_weights_n_file(m->weights); i++)
+            myth_record_append(log, files, file_identity(log, myth_weights_file(m->weights, i)));
     }
     for (uint32_t i = 0; i < m->n_lora; i++)
         myth_record_append(log, files, file_identity(log, myth_model_lora_path(m, i)));

@@ -311,8 +311,9 @@ static void test_facts(void **state)
     CASE(refuse, "16 alignment of another type", set_uint(add(&m, "general.alignment", 0), MYTH_GGUF_I32, 32, 4));
     CASE(refuse, "16 alignment text", set_str(add(&m, "general.alignment", 0), "32"));
     CASE(accept, "16 alignment 32 said", set_uint(add(&m, "general.alignment", 0), MYTH_GGUF_U32, 32, 4));
-    CASE(unsupported, "36 part of a split file", set_uint(add(&m, "split.count", 0), MYTH_GGUF_U16, 2, 2));
-    CASE(unsupported, "36 split count of a wrong type", set_str(add(&m, "split.count", 0), "2"));
+    CASE(refuse, "36 part of a split file without its number",
+         set_uint(add(&m, "split.count", 0), MYTH_GGUF_U16, 2, 2));
+    CASE(refuse, "36 split count of a wrong type", set_str(add(&m, "split.count", 0), "2"));
     CASE(accept, "34 a chat template is stored, never run",
          set_str(add(&m, "tokenizer.chat_template", 0), "{% raw %}{{ x }}{% for a in b"));
 }

@@ -4,7 +4,7 @@
 # overflow.
 cd "${MYTHOS_SOURCE_DIR:-.}" || exit 1
 files=""
-for name in meta meta_json weights weights_gguf weights_safetensors config config_gguf config_json; do
+for name in meta meta_json weights weights_gguf weights_parts weights_safetensors config config_gguf config_json; do
     files="$files engine/model/$name.c"
 done
 status=0

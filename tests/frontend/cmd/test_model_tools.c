@@ -1,6 +1,7 @@
 /* test_model_tools.c - the commands for model files as their users meet them: convert with its mixes, imatrix,
  * perplexity, verify. */
 #include "tests/frontend/cli/cli_run.h"
+#include "tests/support/split.h"
 
 #include <math.h>
 
@@ -133,6 +134,42 @@ static void convert_knows_the_mixes(void **state)
     assert_non_null(strstr(r.err, "q4_k_m"));
 }
 
+/* The parts of a split file are one model for every command; what convert writes of them is the file that was split. */
+static void a_split_file_is_one_model(void **state)
+{
+    (void)state;
+    char prefix[128], whole[128];
+    myth_mem *mem;
+    myth_weights *w = NULL;
+    cli_expect(&r, "convert " TINY "--type f32 -o $D/whole.gguf", 0);
+    snprintf(whole, sizeof(whole), "%s/whole.gguf", cli_dir);
+    snprintf(prefix, sizeof(prefix), "%s/parts/p", cli_dir);
+    cli_shell(&r, "mkdir \"$D/parts\"");
+    assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
+    assert_int_equal(myth_weights_open(&w, mem, whole, NULL, NULL), MYTH_OK);
+    split_make(prefix, w, mem, &(split_spec){.n_part = 3});
+    myth_weights_close(w);
+    assert_int_equal(myth_mem_close(mem), 0);
+
+    cli_shell(&r, "\"$M\" convert -m \"$D/parts\" --type f32 -o \"$D/again.gguf\" && cmp \"$D/whole.gguf\" "
+                  "\"$D/again.gguf\"");
+    assert_int_equal(r.code, 0);
+    cli_shell(&r, "for m in whole.gguf parts parts/p-00002-of-00003.gguf; do { \"$M\" verify -m \"$D/$m\" && "
+                  "\"$M\" generate -p text -n 8 --temp 0 -m \"$D/$m\" && \"$M\" plan -q -m \"$D/$m\" >/dev/null; } "
+                  ">\"$D/as.${m%%/*}.${m##*-}\" || exit 9; done; cmp \"$D\"/as.whole* \"$D\"/as.parts.parts && "
+                  "cmp \"$D\"/as.whole* \"$D\"/as.parts.00003.gguf");
+    assert_int_equal(r.code, 0);
+    cli_expect(&r, "info -m $D/parts/p-00003-of-00003.gguf", 0);
+    assert_non_null(strstr(r.out, "p-00001-of-00003.gguf (gguf in 3 files)"));
+    cli_expect(&r, "info --json -m $D/parts", 0);
+    assert_non_null(strstr(r.out, "\"files\":3"));
+    cli_expect(&r, "convert -m $D/parts --type f32 -o $D/parts/p-00003-of-00003.gguf", 2);
+    assert_non_null(strstr(r.err, "-o is a file of the model"));
+    cli_shell(&r, "rm \"$D/parts/p-00002-of-00003.gguf\"; \"$M\" plan -m \"$D/parts\"");
+    assert_int_equal(r.code, 66);
+    assert_non_null(strstr(r.err, "part 2 of 3 is missing"));
+}
+
 static void verify_names_what_is_wrong(void **state)
 {
     (void)state;
@@ -215,6 +252,7 @@ int main(void)
         cmocka_unit_test(a_text_that_is_too_short_is_refused),
         cmocka_unit_test(an_importance_matrix_reaches_convert),
         cmocka_unit_test(convert_knows_the_mixes),
+        cmocka_unit_test(a_split_file_is_one_model),
         cmocka_unit_test(verify_names_what_is_wrong),
         cmocka_unit_test(the_plans_are_the_ledgers),
         cmocka_unit_test(a_random_model_takes_a_tokenizer),
