@@ -34,7 +34,7 @@ static size_t ids_most(uint32_t n_ctx)
 /* Bytes of an answer's text, and of its calls as JSON, where the vocabulary has them. */
 static size_t answer_text_most(const myth_model *m, uint32_t n_most)
 {
-    return (size_t)n_most * TEXT_PER_TOKEN + 2 * myth_detok_most(m->tokenizer);
+    return (size_t)n_most * TEXT_PER_TOKEN + 2 * myth_detok_most(m->tokenizer) + MYTH_STOP_BYTES;
 }
 
 static size_t calls_most(const myth_model *m, uint32_t n_most)
@@ -381,29 +381,43 @@ fail:
 
 /* ---- the answer ---- */
 
-static void say(myth_session *s, size_t n, bool is_thought)
+static void say(myth_session *s, const char *text, size_t n, bool is_thought)
 {
     char *to = is_thought ? s->thought : s->text;
     size_t *len = is_thought ? &s->n_thought : &s->n_text;
     if (n && s->on_said)
-        s->on_said(s->user, s->piece, n, is_thought);
+        s->on_said(s->user, text, n, is_thought);
     if (n > s->cap_text - *len)
         return; /* the answer ends before its text is full; of a thought the beginning is kept */
-    memcpy(to + *len, s->piece, n);
+    memcpy(to + *len, text, n);
     *len += n;
+}
+
+static void say_shown(myth_session *s, const myth_stops_shown *shown)
+{
+    say(s, shown->held, shown->n_held, false);
+    say(s, s->piece, shown->n_piece, false);
 }
 
 static bool on_token(void *user, int32_t id)
 {
     myth_session *s = user;
-    const bool was_thought = s->channel.is_open;
+    const bool was_thought = s->channel.is_open, has_stops = s->o.stops.n > 0;
     const myth_said part = myth_channel_push(&s->channel, id);
-    if (part == MYTH_SAID_MARK) {
-        say(s, myth_detok_finish(&s->detok, s->piece), was_thought);
-        return true;
+    bool is_found = false;
+    if (has_stops) {
+        myth_stops_shown shown;
+        is_found = myth_stops_push_shown(&s->stops, id, &shown);
+        say_shown(s, &shown);
     }
-    say(s, myth_detok_push(&s->detok, id, s->piece), part == MYTH_SAID_THOUGHT);
-    return !is_to_put_off(s) && s->n_text + myth_detok_most(myth_engine_model(s->e)->tokenizer) <= s->cap_text;
+    if (part == MYTH_SAID_MARK)
+        say(s, s->piece, myth_detok_finish(&s->detok, s->piece), was_thought);
+    else if (part == MYTH_SAID_THOUGHT || !has_stops)
+        say(s, s->piece, myth_detok_push(&s->detok, id, s->piece), part == MYTH_SAID_THOUGHT);
+    if (part == MYTH_SAID_MARK)
+        return !is_found;
+    return !is_found && !is_to_put_off(s) &&
+           s->n_text + myth_detok_most(myth_engine_model(s->e)->tokenizer) + MYTH_STOP_BYTES <= s->cap_text;
 }
 
 /* Makes calls of those that the answer holds, and takes them out of its text. Where they are longer than any prompt
@@ -421,7 +435,7 @@ static void take_calls(myth_session *s, const myth_channel *behind_prompt, myth_
         return;
     }
     s->n_calls--; /* the newline */
-    s->n_text = myth_calls_text(&a, s->text, s->cap_text);
+    s->n_text = myth_stop_texts_before(&s->o.stops, s->text, myth_calls_text(&a, s->text, s->cap_text));
     s->n_called += n;
     out->n_call = n;
 }
@@ -452,6 +466,7 @@ static myth_status generate(myth_session *s, uint32_t n, const myth_cancel *canc
     myth_detok_start(&s->detok, t, false);
     myth_channel_start(&s->channel, t, s->ids, n);
     const myth_channel behind_prompt = s->channel;
+    myth_stops_start(&s->stops, &s->o.stops, t, behind_prompt, s->piece);
     const myth_generate_opts g = {
         .prompt = s->ids + n - 1,
         .n_prompt = 1,
@@ -472,8 +487,15 @@ static myth_status generate(myth_session *s, uint32_t n, const myth_cancel *canc
         out->n_fed++;
         return myth_fail(err, MYTH_ECANCEL, "put off"); /* the bytes of half a character are not said */
     }
-    say(s, myth_detok_finish(&s->detok, s->piece), s->channel.is_open);
-    if (out->finish == MYTH_FINISH_CANCELLED && !(cancel && *cancel))
+    if (s->o.stops.n) {
+        myth_stops_shown shown;
+        myth_stops_end_shown(&s->stops, &shown);
+        say_shown(s, &shown);
+    }
+    say(s, s->piece, myth_detok_finish(&s->detok, s->piece), s->channel.is_open);
+    if (s->stops.is_found)
+        out->finish = MYTH_FINISH_STOP;
+    else if (out->finish == MYTH_FINISH_CANCELLED && !(cancel && *cancel))
         out->finish = MYTH_FINISH_LENGTH; /* ended by its text */
     out->n_fed++;
     if (st == MYTH_OK && s->calls)

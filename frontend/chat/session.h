@@ -34,6 +34,7 @@
 
 #include "frontend/common/calls.h"
 #include "frontend/common/grammars.h"
+#include "frontend/common/stops.h"
 #include "talk.h"
 
 #ifdef __cplusplus
@@ -54,6 +55,7 @@ typedef struct {
     myth_sample_params sample;
     const myth_gbnf *grammar; /* of every answer, which then has no thoughts; lent until close. NULL = any text */
     const char *tool_choice;  /* myth_grammars_of_tools; lent until close. NULL = calls are not held */
+    myth_stop_texts stops;    /* each ends an answer, which is kept up to it */
 } myth_session_opts;
 
 typedef struct {
@@ -98,7 +100,8 @@ typedef struct {
     char *calls; /* of the last answer, as JSON, [cap_calls]; NULL = the vocabulary has no marks for them */
     size_t cap_calls, n_calls;
     uint64_t n_called; /* calls of the chat so far, which number them */
-    myth_detok detok;
+    myth_detok detok;  /* of thoughts alone where there are texts to stop at */
+    myth_stops stops;
     myth_channel channel;
     int32_t stop[8];
     int n_stop;

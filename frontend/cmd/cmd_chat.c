@@ -27,6 +27,7 @@ typedef struct {
     myth_sample_flags sample;
     myth_grammar_flags grammar;
     const char *system, *messages, *session, *budget, *tool_choice;
+    myth_opt_list stop;
     uint32_t n_predict;
     int on_full, positions;
     bool json, ignore_eos;
@@ -51,6 +52,7 @@ static const myth_option options[] = {
      "tokens that the model may think before it answers: 0 = none, -1 = any number"},
     {"tool-choice", NULL, MYTH_OPT_TEXT, "auto|required|none|NAME", offsetof(chat_opts, tool_choice), NULL, 0, 0,
      MYTH_TOOL_CHOICE_HELP "; answers behind a tool's result are free, as with auto"},
+    {"stop", NULL, MYTH_OPT_LIST, "TEXT", offsetof(chat_opts, stop), NULL, 0, 0, MYTH_STOP_HELP},
     {"ignore-eos", NULL, MYTH_OPT_FLAG, NULL, offsetof(chat_opts, ignore_eos), NULL, 0, 0,
      "do not end an answer at a stop token"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(chat_opts, json), NULL, 0, 0,
@@ -116,6 +118,7 @@ static myth_status open_all(run_state *r, myth_error *err)
         MYTH_TRY(
             myth_fail(err, MYTH_EARG, "--reasoning-budget: a thought is not of the grammar; leave one of both out"));
     MYTH_TRY(myth_said_check(&r->model, so.thinks, err));
+    MYTH_TRY(myth_stop_texts_read(&so.stops, &o->stop, r->model.tokenizer, err));
     MYTH_TRY(myth_grammars_check_choice(o->tool_choice, so.grammar != NULL, so.thinks, so.n_think, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
     myth_cli_sample_params(&so.sample, &o->sample);

@@ -9,6 +9,7 @@
 #include "frontend/common/conversation.h"
 #include "frontend/common/calls.h"
 #include "frontend/common/said.h"
+#include "frontend/common/stops.h"
 #include "frontend/inspect/prompt/prompt.h"
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/plan_out.h"
@@ -40,6 +41,8 @@ static const myth_option options[] = {
      "read the names of control tokens in the text as control tokens"},
     {"n-predict", "-n, --predict", MYTH_OPT_U32, "N", offsetof(myth_generate_flags, n_predict), "128", 0, 1u << 20,
      "most new tokens"},
+    {"stop", NULL, MYTH_OPT_LIST, "TEXT", offsetof(myth_generate_flags, stop), NULL, 0, 0,
+     MYTH_STOP_HELP "; of lines of --jsonl, of those without \"stop\""},
     {"ignore-eos", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_generate_flags, ignore_eos), NULL, 0, 0,
      "do not end at a stop token"},
     {"dry-run", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_generate_flags, dry_run), NULL, 0, 0,
@@ -53,8 +56,9 @@ static const myth_option options[] = {
 };
 static const myth_option many[] = {
     {"jsonl", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_generate_flags, jsonl), NULL, 0, 0,
-     "answer the prompt on each line (- = standard input): {\"text\"|\"ids\"|\"messages\"[,\"id\",\"seed\","
-     "\"max_tokens\",\"temperature\",\"top_k\",\"top_p\",\"min_p\",\"stop\",\"grammar\"|\"json_schema\"]} or a string"},
+     "answer the prompt on each line (- = standard input): {\"text\"|\"ids\"|\"messages\"[,\"id\",\"n\","
+     "\"seed\",\"max_tokens\",\"temperature\",\"top_k\",\"top_p\",\"min_p\",\"stop\",\"grammar\"|\"json_schema\"]} or "
+     "a string"},
     {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(myth_generate_flags, output), NULL, 0, 0,
      "where to write a JSON object for each prompt, in their order"},
     {"parallel", "-np", MYTH_OPT_U32, "N", offsetof(myth_generate_flags, parallel), "(as many as fit, at most 16)", 0,
@@ -95,6 +99,8 @@ typedef struct {
     bool thinks;
     uint32_t n_think; /* ids of its thought at most; 0 = any number */
     myth_conversation talk;
+    myth_stop_texts stop_texts;
+    myth_stops stops;     /* when there are such texts */
     myth_channel channel; /* state after the printed ids */
     double first_at;      /* when the first token was there; 0 = not yet */
     bool in_thought;      /* the last line on stderr has no newline yet */
@@ -223,24 +229,47 @@ static void end_part(run_state *r, FILE *f)
     r->in_thought = false;
 }
 
+static void print_shown(run_state *r, const myth_stops_shown *shown)
+{
+    if (r->o->json)
+        return;
+    myth_term_data(r->cli->term, stdout, shown->held, shown->n_held);
+    myth_term_data(r->cli->term, stdout, r->piece, shown->n_piece);
+    fflush(stdout);
+}
+
+/* Writes of an answer what no text of --stop can take back. False: one was found. */
+static bool show_until_stop(run_state *r, int32_t id)
+{
+    myth_stops_shown shown;
+    const bool is_found = myth_stops_push_shown(&r->stops, id, &shown);
+    print_shown(r, &shown);
+    return !is_found;
+}
+
 static bool on_token(void *user, int32_t id)
 {
     run_state *r = user;
+    bool goes_on = true;
     if (!r->first_at)
         r->first_at = myth_expect_now();
     myth_term_progress_end(r->cli->term);
+    if (r->stop_texts.n)
+        goes_on = show_until_stop(r, id);
     if (r->piece && !r->o->json) {
         const myth_said part = myth_channel_push(&r->channel, id);
         FILE *f = part == MYTH_SAID_THOUGHT ? stderr : stdout;
         if (part == MYTH_SAID_MARK) {
             end_part(r, r->in_thought ? stderr : stdout);
-            return true;
+            return goes_on;
         }
+        if (part == MYTH_SAID_ANSWER && r->stop_texts.n)
+            return goes_on;
         myth_term_data(r->cli->term, f, r->piece, myth_detok_push(&r->detok, id, r->piece));
         fflush(f);
         r->in_thought = part == MYTH_SAID_THOUGHT;
     }
-    return true;
+    return goes_on;
 }
 
 static void on_set(void *user, const myth_set_member *set, uint32_t n)
@@ -257,7 +286,8 @@ static void on_set(void *user, const myth_set_member *set, uint32_t n)
 static void print_part(run_state *r, myth_json_out *j, const char *key, myth_said part)
 {
     if (r->piece)
-        myth_said_print(j, key, r->model.tokenizer, r->channel, r->ids, r->n_ids, r->piece, part, UINT64_MAX);
+        myth_said_print(j, key, r->model.tokenizer, r->channel, r->ids, r->n_ids, r->piece, part,
+                        part == MYTH_SAID_ANSWER && r->stops.is_found ? r->stops.n_text : UINT64_MAX);
     else
         myth_jout_key_str(j, key, "");
 }
@@ -299,6 +329,11 @@ static void print_rest(run_state *r)
             printf("%s%d", i ? "," : "", r->ids[i]);
     else
         end_part(r, r->in_thought ? stderr : stdout);
+    if (r->stop_texts.n) {
+        myth_stops_shown shown;
+        myth_stops_end_shown(&r->stops, &shown);
+        print_shown(r, &shown);
+    }
     putchar('\n');
 }
 
@@ -405,6 +440,7 @@ static myth_status generate(run_state *r, myth_error *err)
     MYTH_TRY(myth_cli_model_open(cli, &r->model, &o->model, &o->engine, MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(myth_generate_grammar(o, &r->model, r->thinks, &r->grammar, &hash, err));
     MYTH_TRY(myth_grammars_check_choice(o->tool_choice, r->grammar != NULL, r->thinks, r->n_think, err));
+    MYTH_TRY(myth_stop_texts_read(&r->stop_texts, &o->stop, r->model.tokenizer, err));
     MYTH_TRY(read_prompt(r, err));
     if (o->tool_choice)
         MYTH_TRY(myth_grammars_of_tools(&r->grammar, &r->model, o->tool_choice, r->talk.tools, err));
@@ -448,6 +484,10 @@ static myth_status generate(run_state *r, myth_error *err)
     }
     if (r->model.tokenizer)
         myth_detok_start(&r->detok, r->model.tokenizer, !o->json);
+    if (r->stop_texts.n) {
+        myth_stops_start(&r->stops, &r->stop_texts, r->model.tokenizer, behind_prompt, r->piece);
+        myth_detok_start(&r->stops.detok, r->model.tokenizer, !o->json);
+    }
     if (!eo.n_ctx)
         eo.n_ctx = myth_cli_context(&r->model, r->n_prompt + o->n_predict);
     eo.n_ctx_least = ((uint32_t)r->n_prompt / 64 + 1) * 64; /* with some of the answer */
@@ -478,6 +518,7 @@ static myth_status generate(run_state *r, myth_error *err)
         MYTH_TRY(has_branches ? answer_in_branches(r, &so, err) : answer_in_sets(r, &so, err));
     } else {
         MYTH_TRY(myth_generate(r->engine, r->seq, &g, r->ids, &r->n_ids, &r->finish, err));
+        r->finish = r->stops.is_found ? MYTH_FINISH_STOP : r->finish;
         keep_pace(r, &eo, begin);
     }
     if (r->finish == MYTH_FINISH_GRAMMAR)

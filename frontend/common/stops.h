@@ -29,15 +29,35 @@ typedef struct {
     char last[MYTH_STOP_BYTES]; /* the text's last bytes, [n_last] */
     size_t n_last;
     uint64_t n_text; /* bytes of the answer's text so far; when one is found, those before it */
+    size_t n_held;   /* the last of them that may begin one */
     bool is_found;
 } myth_stops;
 
+#define MYTH_STOP_HELP \
+    "end an answer before this text, which is no part of it; up to 8, of 64 bytes each, by repeating the flag"
+
 /* false: it is empty or too long, or there are too many. */
 bool myth_stop_texts_add(myth_stop_texts *s, const char *text, size_t len);
+/* Those of --stop. MYTH_EARG: one is empty or too long, or there are too many. MYTH_EUNSUPPORTED: no tokenizer. */
+myth_status myth_stop_texts_read(myth_stop_texts *out, const myth_opt_list *list, const myth_tokenizer *t,
+                                 myth_error *err);
+/* The bytes of text [n] before the first of the texts in it. */
+size_t myth_stop_texts_before(const myth_stop_texts *s, const char *text, size_t n);
 /* c: the state behind the prompt; piece has room for a token's text (tokenizer.h, myth_detok_push). */
 void myth_stops_start(myth_stops *s, const myth_stop_texts *of, const myth_tokenizer *t, myth_channel c, char *piece);
 /* The answer's next id. Whether a text was found, now or before. */
 bool myth_stops_push(myth_stops *s, int32_t id);
+
+/* What of an answer's text can be shown, while a text that ends it may have begun. */
+typedef struct {
+    char held[MYTH_STOP_BYTES]; /* first these bytes, which were kept back before */
+    size_t n_held, n_piece;     /* then the first n_piece of the piece */
+} myth_stops_shown;
+
+/* As push; *out: what became certain with this id. */
+bool myth_stops_push_shown(myth_stops *s, int32_t id, myth_stops_shown *out);
+/* The answer has ended: what was kept back, with the rest of a character in the piece. Nothing when one was found. */
+void myth_stops_end_shown(myth_stops *s, myth_stops_shown *out);
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,6 @@
 #include "frontend/cli/live.h"
 #include "frontend/common/calls.h"
 #include "frontend/common/said.h"
-#include "frontend/common/stops.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -19,15 +18,16 @@ enum { CTX_STEP = 64, NEW_MOST = 1 << 20, FACTS = 24 };
 typedef struct {
     myth_answers *all;
     bool is_used, is_new, has_channel; /* new: its prompt is not read yet */
-    uint64_t index;
+    uint64_t index, prompt_no;         /* of the answer in the journal; of its line among the prompts */
+    uint32_t n_of_line, number;        /* answers of its line, 0 = it does not say; which of them this is */
     myth_seq *seq;
     int32_t *prompt, *ids; /* [n_ctx], [n_new_most] */
     char *id;              /* [longest_id] of the survey */
     size_t n_id;
-    uint32_t n_prompt, n_scored;
-    myth_gbnf *grammar;   /* its line's own; NULL = none */
-    myth_channel channel; /* behind the prompt */
-    myth_generate_opts g; /* what it was begun with */
+    uint32_t n_prompt, n_fed, n_scored; /* n_fed: ids of the prompt that are read for this answer */
+    myth_gbnf *grammar;                 /* its line's own; NULL = none */
+    myth_channel channel;               /* behind the prompt */
+    myth_generate_opts g;               /* what it was begun with */
     myth_stop_texts stop_texts;
     myth_stops stops;
     float *chosen;   /* [n_new_most] log-probability of each id */
@@ -51,7 +51,12 @@ struct myth_answers {
     uint64_t n_grammar_most;   /* bytes of the largest grammar of a line */
     myth_results rows;
     answer *answer; /* [n_parallel] */
-    char *piece;    /* text of one token */
+    /* The prompt, but for its last id, of the line whose answers are being begun, when there are several: each goes on
+     * from a fork of it. NULL = none is held. */
+    myth_seq *base;
+    uint64_t base_no; /* its line's number among the prompts */
+    bool has_several; /* some line has more than one answer */
+    char *piece;      /* text of one token */
     uint32_t n_parallel, n_new_most;
     uint64_t need, n_new_all;                 /* ids that the longest prompt and its answer have; all answers at most */
     double depth, end;                        /* sums over prompts: of positions, of lengths */
@@ -64,8 +69,8 @@ struct myth_answers {
 /* ---- what a line says ---- */
 
 /* Beside its prompt, as they are read below. */
-static const char *const keys[] = {"max_tokens", "seed", "temperature", "top_k",       "top_p",
-                                   "min_p",      "stop", "grammar",     "json_schema", NULL};
+static const char *const keys[] = {"n",     "max_tokens", "seed",    "temperature", "top_k", "top_p",
+                                   "min_p", "stop",       "grammar", "json_schema", NULL};
 
 typedef struct {
     uint64_t n_new;
@@ -81,6 +86,7 @@ static bool read_stops(const myth_answers *a, const myth_job_prompt *it, myth_st
     const myth_json_node *n = it->object ? myth_json_tree_get(it->tree, it->object, "stop") : NULL;
     if (!n || n->type == MYTH_JSON_NULL)
         return true;
+    out->n = 0;
     bool is_right = a->model->tokenizer && (n->type == MYTH_JSON_ARRAY || n->type == MYTH_JSON_STRING);
     if (n->type == MYTH_JSON_ARRAY)
         for (const myth_json_node *i = myth_json_tree_first(it->tree, n); i; i = myth_json_tree_next(it->tree, i))
@@ -96,7 +102,10 @@ static bool read_stops(const myth_answers *a, const myth_job_prompt *it, myth_st
 static bool read_own(const myth_answers *a, const myth_job_prompt *it, own_opts *own, char why[MYTH_PROMPT_FAULT_BYTES])
 {
     const myth_json_node *seed = it->object ? myth_json_tree_get(it->tree, it->object, "seed") : NULL;
-    *own = (own_opts){.n_new = a->o->n_new, .has_seed = seed && seed->type != MYTH_JSON_NULL, .sample = a->o->sample};
+    *own = (own_opts){.n_new = a->o->n_new,
+                      .has_seed = seed && seed->type != MYTH_JSON_NULL,
+                      .sample = a->o->sample,
+                      .stops = *a->o->stops};
     uint64_t top_k = own->sample.top_k;
     const bool is_right = myth_results_number(it, "max_tokens", NEW_MOST, &own->n_new, why) &&
                           myth_results_number(it, "seed", UINT64_MAX, &own->sample.seed, why) &&
@@ -106,6 +115,7 @@ static bool read_own(const myth_answers *a, const myth_job_prompt *it, own_opts 
                           myth_results_real(it, "min_p", 1.0, &own->sample.min_p, why) &&
                           read_stops(a, it, &own->stops, why);
     own->sample.top_k = (uint32_t)top_k;
+    own->sample.seed += it->answer; /* modulo 2^64 */
     return is_right;
 }
 
@@ -149,8 +159,11 @@ static uint64_t n_new_fits(uint64_t n_new, uint32_t n_ctx, uint32_t n_prompt)
 static void look_fault(myth_answers *a, const myth_job_prompt *it)
 {
     a->survey.n_fault++;
-    a->survey.n_token -= it->n_ids;
+    a->survey.n_token -= it->answer ? 1 : it->n_ids;
 }
+
+/* Whether an answer goes on from a fork of what was read for all answers of its line. */
+static bool is_one_of_several(uint32_t n_of_line, uint32_t n_prompt) { return n_of_line > 1 && n_prompt > 1; }
 
 static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
 {
@@ -180,7 +193,8 @@ static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
     a->need = need > a->need ? need : a->need;
     a->n_new_most = own.n_new > a->n_new_most ? (uint32_t)own.n_new : a->n_new_most;
     a->n_new_all += n_new_fits(own.n_new, a->reading.n_most, it->n_ids);
-    a->depth += 0.5 * it->n_ids * it->n_ids;
+    a->has_several |= is_one_of_several(it->n_answer, it->n_ids);
+    a->depth += it->answer ? it->n_ids : 0.5 * it->n_ids * it->n_ids;
     a->end += it->n_ids;
     return MYTH_OK;
 }
@@ -219,7 +233,8 @@ static void set_parallel(myth_answers *a, uint32_t n, const myth_engine_opts *eo
         const uint64_t need = (a->need + CTX_STEP - 1) / CTX_STEP * CTX_STEP;
         a->eo.n_ctx = need > UINT32_MAX || (n_train && need > n_train) ? n_train : need ? (uint32_t)need : CTX_STEP;
     }
-    a->n_parallel = a->eo.n_seq = n;
+    a->n_parallel = a->eo.n_logit_rows = n;
+    a->eo.n_seq = n + a->has_several;
     myth_slots_needs(&a->eo, n, &a->widest, a->has_grammar);
     if (a->o->n_top > a->eo.top_k)
         a->eo.top_k = a->o->n_top;
@@ -292,6 +307,7 @@ myth_status myth_answers_open(myth_answers **out, myth_cli *cli, myth_model *mod
     a->o = o;
     a->reading = o->reading;
     a->reading.keys = keys;
+    a->reading.n_answer_most = MYTH_ANSWERS_OF_LINE;
     a->reading.n_most = myth_prompts_most(model, eo);
     a->widest = o->sample;
     *out = a;
@@ -325,6 +341,7 @@ void myth_answers_close(myth_answers *a)
         myth_free(mem, w->ids);
         myth_free(mem, w->prompt);
     }
+    myth_seq_close(a->base);
     myth_free(mem, a->answer);
     myth_free(mem, a->piece);
     myth_engine_close(a->engine);
@@ -369,7 +386,8 @@ static void print_scores(const answer *w, myth_json_out *j, uint32_t n_ids)
 static myth_status put_row(myth_answers *a, const answer *w, uint32_t n_ids, myth_finish why, myth_error *err)
 {
     const myth_tokenizer *t = a->model->tokenizer;
-    myth_json_out *j = myth_results_begin(&a->rows, w->index, w->id, w->n_id);
+    myth_json_out *j = w->n_of_line ? myth_results_begin_answer(&a->rows, w->prompt_no, w->number, w->id, w->n_id)
+                                    : myth_results_begin(&a->rows, w->prompt_no, w->id, w->n_id);
     myth_jout_key(j, "ids");
     myth_jout_ids(j, w->ids, n_ids);
     if (t)
@@ -415,9 +433,13 @@ static myth_status start_answer(myth_answers *a, uint32_t slot, myth_error *err)
 {
     answer *w = &a->answer[slot];
     const myth_gbnf *program = w->grammar ? w->grammar : a->o->grammar;
-    const myth_status st = myth_seq_open(&w->seq, a->engine, err);
+    const bool is_fork = a->base && a->base_no == w->prompt_no;
+    const myth_status st = is_fork ? myth_seq_fork(&w->seq, a->base, err) : myth_seq_open(&w->seq, a->engine, err);
     if (st != MYTH_OK)
         return st;
+    w->n_fed = is_fork ? 1 : w->n_prompt;
+    w->g.prompt = w->prompt + w->n_prompt - w->n_fed;
+    w->g.n_prompt = w->n_fed;
     w->is_used = w->is_new = true;
     w->n_scored = 0;
     w->channel = (myth_channel){.open = -1, .close = -1};
@@ -458,6 +480,9 @@ static myth_status begin_answer(myth_answers *a, uint32_t slot, const myth_job_p
     if (!has_room)
         return myth_lines_changed(myth_prompts_lines(a->prompts), err);
     w->index = it->index;
+    w->prompt_no = it->prompt;
+    w->n_of_line = it->n_answer;
+    w->number = it->answer;
     w->n_prompt = it->n_ids;
     w->n_id = it->n_id;
     memcpy(w->prompt, it->ids, it->n_ids * sizeof(*it->ids));
@@ -466,15 +491,13 @@ static myth_status begin_answer(myth_answers *a, uint32_t slot, const myth_job_p
     w->has_channel = a->model->tokenizer && (a->reading.is_chat || it->is_talk);
     w->stop_texts = own->stops;
     w->g = (myth_generate_opts){
-        .prompt = w->prompt,
-        .n_prompt = w->n_prompt,
         .n_max = (uint32_t)own->n_new,
         .sample = own->sample,
         .stop_ids = a->o->stop_ids,
         .n_stop = a->o->n_stop,
         .user = w,
         .cancel = a->cli->cancel,
-        .seq_number = own->has_seed ? 0 : (uint32_t)it->index,
+        .seq_number = own->has_seed ? 0 : (uint32_t)it->prompt,
         .channel = &w->channel,
         .n_think = a->o->n_think,
         .on_token = own->stops.n ? on_token : NULL,
@@ -517,37 +540,6 @@ static myth_status end_answers(myth_answers *a, uint32_t *n_active, myth_error *
     return st == MYTH_OK && has_put ? myth_results_commit(&a->rows, err) : st;
 }
 
-/* Begins the next prompts in the slots that are free; *has_more is false after the last prompt. */
-static myth_status begin_answers(myth_answers *a, bool *has_more, myth_error *err)
-{
-    const bool is_critical = myth_live_level(a->cli->live) == MYTH_LEVEL_CRITICAL;
-    bool has_one = false;
-    for (uint32_t i = 0; i < a->n_parallel; i++)
-        has_one |= a->answer[i].is_used;
-    for (uint32_t i = 0; i < a->n_parallel && *has_more && !*a->cli->cancel && !(is_critical && has_one);) {
-        myth_job_prompt it;
-        own_opts own;
-        char why[MYTH_PROMPT_FAULT_BYTES];
-        if (a->answer[i].is_used) {
-            i++;
-            continue;
-        }
-        myth_status st = myth_prompts_next(a->prompts, &it, has_more, err);
-        if (st != MYTH_OK || !*has_more)
-            return st;
-        if (!it.ids)
-            st = myth_results_fault(&a->rows, &it, NULL, err);
-        else if (!read_own(a, &it, &own, why))
-            st = myth_results_fault(&a->rows, &it, why, err);
-        else if ((st = read_grammar(a, &it, &a->answer[i].grammar, why, err)) == MYTH_OK)
-            st = *why ? myth_results_fault(&a->rows, &it, why, err) : begin_answer(a, i, &it, &own, err);
-        has_one |= a->answer[i].is_used;
-        if (st != MYTH_OK)
-            return st;
-    }
-    return MYTH_OK;
-}
-
 /* Join or step; once more, in smaller forwards, when the device had no memory for it. */
 static myth_status forward(myth_answers *a, myth_status (*call)(myth_slots *p, myth_error *err), uint32_t n_row,
                            myth_error *err)
@@ -564,25 +556,98 @@ static myth_status forward(myth_answers *a, myth_status (*call)(myth_slots *p, m
     return st;
 }
 
-/* Begins what there is room for, and reads the prompts of it together. */
-static myth_status join(myth_answers *a, bool *has_more, myth_error *err)
+/* Reads the prompts of the answers that were begun, together, with n_more ids of another. */
+static myth_status read_prompts(myth_answers *a, uint32_t n_more, myth_error *err)
 {
-    uint64_t n_token = 0;
-    myth_status st = begin_answers(a, has_more, err);
+    uint64_t n_token = n_more;
     for (uint32_t i = 0; i < a->n_parallel; i++)
-        n_token += a->answer[i].is_new ? a->answer[i].n_prompt : 0;
-    if (st != MYTH_OK || !n_token)
-        return st;
+        n_token += a->answer[i].is_new ? a->answer[i].n_fed : 0;
+    if (!n_token)
+        return MYTH_OK;
     const double begin = myth_expect_now();
-    st = forward(a, myth_slots_join, n_token < a->size.whole ? (uint32_t)n_token : a->size.whole, err);
+    const myth_status st =
+        forward(a, myth_slots_join, n_token < a->size.whole ? (uint32_t)n_token : a->size.whole, err);
     const double seconds = myth_expect_now() - begin;
+    if (n_more)
+        myth_pace_add(&a->pace, MYTH_PREFILL, 0, n_more, seconds * n_more / (double)n_token);
     for (uint32_t i = 0; i < a->n_parallel; i++) {
         answer *w = &a->answer[i];
         if (w->is_new)
-            myth_pace_add(&a->pace, MYTH_PREFILL, 0, w->n_prompt, seconds * w->n_prompt / (double)n_token);
+            myth_pace_add(&a->pace, MYTH_PREFILL, 0, w->n_fed, seconds * w->n_fed / (double)n_token);
         w->is_new = false;
     }
     return st;
+}
+
+/* Holds the prompt of a line of several answers, read in a slot that is free. Where it cannot be held whole, each of
+ * its answers reads it for itself. */
+static myth_status hold_base(myth_answers *a, uint32_t slot, const myth_job_prompt *it, myth_error *err)
+{
+    const myth_generate_opts g = {.prompt = it->ids, .n_prompt = it->n_ids - 1, .cancel = a->cli->cancel};
+    myth_status st;
+    myth_seq_close(a->base);
+    a->base = NULL;
+    a->base_no = it->prompt;
+    MYTH_TRY(myth_seq_open(&a->base, a->engine, err));
+    MYTH_TRY(myth_slots_start(a->slots, slot, a->base, &g, a->answer[slot].ids, err));
+    MYTH_TRY(read_prompts(a, g.n_prompt, err));
+fail:
+    if (a->base && (st != MYTH_OK || myth_seq_len(a->base) != g.n_prompt)) {
+        myth_seq_close(a->base);
+        a->base = NULL;
+    }
+    return st;
+}
+
+/* The next prompt's answer, or the row of its fault. */
+static myth_status begin_next(myth_answers *a, uint32_t slot, const myth_job_prompt *it, myth_error *err)
+{
+    own_opts own;
+    char why[MYTH_PROMPT_FAULT_BYTES];
+    myth_status st;
+    if (!it->ids)
+        return myth_results_fault(&a->rows, it, NULL, err);
+    if (!read_own(a, it, &own, why))
+        return myth_results_fault(&a->rows, it, why, err);
+    if ((st = read_grammar(a, it, &a->answer[slot].grammar, why, err)) != MYTH_OK)
+        return st;
+    if (*why)
+        return myth_results_fault(&a->rows, it, why, err);
+    if (a->has_several && is_one_of_several(it->n_answer, it->n_ids) && it->n_ids <= a->eo.n_ctx &&
+        !(a->base && a->base_no == it->prompt))
+        st = hold_base(a, slot, it, err);
+    return st == MYTH_OK ? begin_answer(a, slot, it, &own, err) : st;
+}
+
+/* Begins the next prompts in the slots that are free; *has_more is false after the last prompt. */
+static myth_status begin_answers(myth_answers *a, bool *has_more, myth_error *err)
+{
+    const bool is_critical = myth_live_level(a->cli->live) == MYTH_LEVEL_CRITICAL;
+    bool has_one = false;
+    for (uint32_t i = 0; i < a->n_parallel; i++)
+        has_one |= a->answer[i].is_used;
+    for (uint32_t i = 0; i < a->n_parallel && *has_more && !*a->cli->cancel && !(is_critical && has_one);) {
+        myth_job_prompt it;
+        if (a->answer[i].is_used) {
+            i++;
+            continue;
+        }
+        myth_status st = myth_prompts_next(a->prompts, &it, has_more, err);
+        if (st != MYTH_OK || !*has_more)
+            return st;
+        st = begin_next(a, i, &it, err);
+        has_one |= a->answer[i].is_used;
+        if (st != MYTH_OK)
+            return st;
+    }
+    return MYTH_OK;
+}
+
+/* Begins what there is room for, and reads the prompts of it together. */
+static myth_status join(myth_answers *a, bool *has_more, myth_error *err)
+{
+    const myth_status st = begin_answers(a, has_more, err);
+    return st == MYTH_OK ? read_prompts(a, 0, err) : st;
 }
 
 /* Seconds at most: an answer may end before its length. */
@@ -605,6 +670,14 @@ static double seconds_left(const myth_answers *a)
                                       {(double)a->rows.n_token, fmax(share * (double)a->n_new_all - ended, under_way),
                                        myth_expect_now() - a->rows.begin - reading}};
     return myth_results_left(kind, 2);
+}
+
+static uint64_t stops_hash(const myth_stop_texts *s)
+{
+    uint64_t hash = MYTH_FNV1A;
+    for (uint32_t k = 0; k < s->n; k++)
+        hash = myth_fnv1a(myth_fnv1a(hash, &s->len[k], 1), s->text[k], s->len[k]);
+    return hash;
 }
 
 static myth_status open_rows(myth_answers *a, myth_error *err)
@@ -630,6 +703,7 @@ static myth_status open_rows(myth_answers *a, myth_error *err)
                       p->system ? myth_fnv1a(MYTH_FNV1A, p->system, strlen(p->system)) : 0);
     myth_results_fact(fact, &n, "--grammar", "%016" PRIx64, a->o->grammar_hash);
     myth_results_fact(fact, &n, "--tool-choice", "%.64s", a->o->tool_choice ? a->o->tool_choice : "not given");
+    myth_results_fact(fact, &n, "--stop", "%016" PRIx64, a->o->stops->n ? stops_hash(a->o->stops) : 0);
     myth_results_fact(fact, &n, "--top-logprobs", "%u", a->o->n_top);
     myth_results_fact(fact, &n, "--ctx-size", "%u", a->eo.n_ctx);
     const myth_status st = myth_results_open(&a->rows, a->cli, a->o->output, fact, n, a->o->goes_on, a->survey.n_item,

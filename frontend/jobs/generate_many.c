@@ -63,6 +63,7 @@ static myth_status answer_many(myth_cli *cli, const myth_generate_flags *o, uint
     uint32_t n_think;
     uint64_t hash;
     myth_gbnf *grammar = NULL;
+    myth_stop_texts stops;
     myth_model model = {0};
     myth_engine_opts eo;
     myth_answers *a = NULL;
@@ -71,6 +72,7 @@ static myth_status answer_many(myth_cli *cli, const myth_generate_flags *o, uint
     MYTH_TRY(myth_cli_model_open(cli, &model, &o->model, &o->engine,
                                  o->dry_run ? MYTH_WEIGHTS_HEADER : MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(myth_generate_grammar(o, &model, thinks, &grammar, &hash, err));
+    MYTH_TRY(myth_stop_texts_read(&stops, &o->stop, model.tokenizer, err));
     MYTH_TRY(check_tool_choice(o, &model, grammar != NULL, thinks, n_think, err));
     MYTH_TRY(myth_said_check(&model, thinks, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
@@ -87,6 +89,7 @@ static myth_status answer_many(myth_cli *cli, const myth_generate_flags *o, uint
         .grammar = grammar,
         .grammar_hash = hash,
         .tool_choice = o->tool_choice,
+        .stops = &stops,
         .goes_on = o->resume == 0,
     };
     myth_cli_sample_params(&ao.sample, &o->sample);
@@ -111,8 +114,8 @@ myth_status myth_generate_check_sets(const myth_cli *cli, const myth_generate_fl
     const myth_status st = myth_token_sets_check(cli, &o->sets, err);
     if (st != MYTH_OK || !(o->sets.threshold > 0.0f))
         return st;
-    static const char *const held[] = {"jsonl",       "grammar",          "grammar-file",
-                                       "json-schema", "json-schema-file", "tool-choice"};
+    static const char *const held[] = {"jsonl",       "grammar", "grammar-file", "json-schema", "json-schema-file",
+                                       "tool-choice", "stop"};
     const char *other = o->sample.temp > 0.0f            ? "temp"
                       : o->sample.repeat_penalty != 1.0f ? "repeat-penalty"
                       : strcmp(o->budget, "0") != 0      ? "reasoning-budget"

@@ -21,6 +21,7 @@ typedef struct {
     myth_share_flags shares;
     const char *prompt, *file, *ids, *messages, *system, *budget, *tool_choice, *jsonl, *output;
     uint32_t n_predict, parallel, n_top;
+    myth_opt_list stop;
     int resume;
     bool chat, special, ignore_eos, verbose_prompt, json, dry_run;
 } myth_generate_flags;

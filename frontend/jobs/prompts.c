@@ -1,5 +1,6 @@
 /* prompts.c - a line to token ids. What a line cannot be becomes the item's fault; only what ends the job (no memory,
  * an interrupt, a file that cannot be read) is an error. */
+#define _GNU_SOURCE /* memmem */
 #include "prompts.h"
 
 #include "frontend/common/conversation.h"
@@ -13,7 +14,9 @@ struct myth_prompts {
     const myth_model *model;
     const myth_prompts_opts *o;
     myth_lines lines;
-    uint64_t n_read;          /* items so far */
+    uint64_t n_read, n_line;  /* items and prompts so far */
+    myth_job_prompt item;     /* of the line that was read last */
+    uint32_t n_left;          /* items that are still to come of it */
     myth_prompts_survey seen; /* what look found; n_item 0 = it was not called, or found none */
     myth_json_tree tree;
     myth_conversation talk;
@@ -201,6 +204,16 @@ static myth_status read_names(const myth_prompts *p, myth_job_prompt *it, myth_e
     return MYTH_OK;
 }
 
+static myth_status read_number(const myth_prompts *p, myth_job_prompt *it, myth_error *err)
+{
+    const myth_json_node *n = p->o->n_answer_most ? member(p, it->object, "n") : NULL;
+    uint64_t v = 0;
+    if (n && (!myth_prompts_number(n, &v) || v == 0 || v > p->o->n_answer_most))
+        return myth_fail(err, MYTH_EFORMAT, "\"n\": expected a whole number from 1 to %u", p->o->n_answer_most);
+    it->n_answer = (uint32_t)v;
+    return MYTH_OK;
+}
+
 static myth_status read_item(myth_prompts *p, myth_job_prompt *it, const char *line, size_t n, myth_error *err)
 {
     myth_error why = {0};
@@ -217,6 +230,8 @@ static myth_status read_item(myth_prompts *p, myth_job_prompt *it, const char *l
     it->is_talk = member(p, it->object, "messages") != NULL;
     st = read_names(p, it, &why);
     if (st == MYTH_OK)
+        st = read_number(p, it, &why);
+    if (st == MYTH_OK)
         st = encode(p, line, n, it->object, &why);
     if (st == MYTH_OK && p->n_ids == 0)
         st = myth_fail(&why, MYTH_EFORMAT, "the prompt is empty");
@@ -226,6 +241,8 @@ static myth_status read_item(myth_prompts *p, myth_job_prompt *it, const char *l
         it->ids = p->ids;
         it->n_ids = (uint32_t)p->n_ids;
         it->tools = it->is_talk ? p->talk.tools : (myth_str){NULL, 0};
+    } else {
+        it->n_answer = 0;
     }
     return as_fault(it, st, &why, err);
 }
@@ -285,20 +302,43 @@ static void note_unread(myth_prompts *p)
 
 /* ---- all lines ---- */
 
+static bool is_done(const myth_prompts *p, uint64_t index) { return p->o->is_done && p->o->is_done(p->o->user, index); }
+
+/* Whether a line may have a member "n", however it is written. */
+static bool may_be_several(const myth_prompts *p, const char *line, size_t n)
+{
+    return p->o->n_answer_most && (memmem(line, n, "\"n\"", 3) || memmem(line, n, "\\u", 2));
+}
+
 static myth_status next(myth_prompts *p, myth_job_prompt *out, bool *has, bool passes_done, myth_error *err)
 {
     const char *line = NULL;
     size_t n = 0;
     for (;;) {
+        if (p->n_left) {
+            p->n_left--;
+            *out = p->item;
+            out->index = p->n_read++;
+            p->item.answer++;
+            if (passes_done && is_done(p, out->index))
+                continue;
+            *has = true;
+            return MYTH_OK;
+        }
         myth_status st = myth_lines_next(&p->lines, &line, &n, err);
         if (st != MYTH_OK)
             return st;
         *has = line != NULL;
         if (!*has)
             return MYTH_OK;
-        *out = (myth_job_prompt){.index = p->n_read++, .line = p->lines.line_no};
-        if (!passes_done || !p->o->is_done || !p->o->is_done(p->o->user, out->index))
-            return read_item(p, out, line, n, err);
+        p->item = (myth_job_prompt){.prompt = p->n_line++, .line = p->lines.line_no};
+        if (passes_done && is_done(p, p->n_read) && !may_be_several(p, line, n)) {
+            p->n_read++;
+            continue;
+        }
+        if ((st = read_item(p, &p->item, line, n, err)) != MYTH_OK)
+            return st;
+        p->n_left = p->item.n_answer ? p->item.n_answer : 1;
     }
 }
 
@@ -317,7 +357,8 @@ myth_lines *myth_prompts_lines(myth_prompts *p) { return &p->lines; }
 
 myth_status myth_prompts_rewind(myth_prompts *p, myth_error *err)
 {
-    p->n_read = 0;
+    p->n_read = p->n_line = 0;
+    p->n_left = 0;
     return myth_lines_rewind(&p->lines, err);
 }
 
@@ -340,11 +381,12 @@ myth_status myth_prompts_look(myth_prompts *p, myth_prompts_survey *out,
             break;
         out->n_item++;
         out->n_fault += it.ids == NULL;
-        out->n_token += it.n_ids;
+        out->n_token += it.answer ? 1 : it.n_ids;
         out->longest = it.n_ids > out->longest ? it.n_ids : out->longest;
         out->longest_id = it.n_id > out->longest_id ? it.n_id : out->longest_id;
         has_chat |= it.is_talk;
-        count_unread(p, &it);
+        if (it.answer == 0)
+            count_unread(p, &it);
         if (visit)
             MYTH_TRY(visit(user, &it, err));
         if (*p->cli->cancel)

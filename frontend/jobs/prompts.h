@@ -6,6 +6,7 @@
  *            "messages"  a chat (conversation.h), with "tools" if it has any; written by the model's template
  *          and optionally "id" (a string or a number, written back with the result), "label" (a string), and what the
  *          job reads by itself (prompt->object). A JSON string is a text. Blank lines are skipped
+ * Several  where the options allow it, a line with "n": K is K items with the same prompt and numbers of their own
  * Faults   a line that cannot be a prompt (not JSON, not UTF-8, no text, more ids than fit) is an item like the others:
  *          it has no ids, and `fault` says why. It never ends the job
  * Members  that nobody reads are no fault: a line may have notes of its own
@@ -33,12 +34,13 @@ extern "C" {
 enum { MYTH_PROMPT_FAULT_BYTES = 200 };
 
 typedef struct {
-    bool is_chat;        /* a "text" is a user's turn of a chat */
-    bool thinks;         /* chats tell the model to think first */
-    bool is_special;     /* the names of control tokens in a "text" are control tokens */
-    const char *system;  /* put before every chat that begins with another role; NULL = none */
-    uint32_t n_most;     /* a prompt of more ids is a fault; 0 = any number */
-    uint32_t label_most; /* a label of more bytes, of none, or with a 0 among them is a fault; 0 = any label */
+    bool is_chat;           /* a "text" is a user's turn of a chat */
+    bool thinks;            /* chats tell the model to think first */
+    bool is_special;        /* the names of control tokens in a "text" are control tokens */
+    const char *system;     /* put before every chat that begins with another role; NULL = none */
+    uint32_t n_most;        /* a prompt of more ids is a fault; 0 = any number */
+    uint32_t n_answer_most; /* "n" of a line at most; more, or none, is a fault; 0 = it is not read */
+    uint32_t label_most;    /* a label of more bytes, of none, or with a 0 among them is a fault; 0 = any label */
     /* Items for which this is true are counted and passed over; NULL = none. */
     bool (*is_done)(void *user, uint64_t index);
     void *user;
@@ -49,6 +51,9 @@ typedef struct {
 
 typedef struct {
     uint64_t index, line; /* of the item, from 0; of its line in the file, from 1 */
+    uint64_t prompt;      /* of its line among the prompts, from 0: the index where no line is several items */
+    uint32_t n_answer;    /* "n" of the line; 0 = it has none */
+    uint32_t answer;      /* which of them the item is, from 0 */
     const int32_t *ids;   /* [n_ids]; NULL when there is a fault */
     uint32_t n_ids;
     const char *id; /* the JSON value as it is written in the line, [n_id]; NULL = none */
@@ -62,10 +67,10 @@ typedef struct {
 } myth_job_prompt;
 
 typedef struct {
-    uint64_t n_item, n_fault, n_token;
-    uint32_t longest;       /* ids of the longest prompt */
-    size_t longest_id;      /* bytes of the longest "id" */
-    unsigned char hash[16]; /* XXH3 of the file's bytes */
+    uint64_t n_item, n_fault, n_token; /* n_token: of a line that is several items, its prompt and one for each more */
+    uint32_t longest;                  /* ids of the longest prompt */
+    size_t longest_id;                 /* bytes of the longest "id" */
+    unsigned char hash[16];            /* XXH3 of the file's bytes */
 } myth_prompts_survey;
 
 typedef struct myth_prompts myth_prompts;

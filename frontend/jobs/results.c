@@ -68,16 +68,28 @@ bool myth_results_is_done(void *user, uint64_t index)
 
 /* ---- a row ---- */
 
-myth_json_out *myth_results_begin(myth_results *r, uint64_t index, const char *id, size_t n_id)
+static myth_json_out *begin_row(myth_results *r, uint64_t prompt, const uint32_t *answer, const char *id, size_t n_id)
 {
     myth_json_out *j = myth_jout_block_begin(&r->row, r->buffer, r->cap);
     myth_jout_object(j);
-    myth_jout_key_u64(j, "index", index);
+    myth_jout_key_u64(j, "index", prompt);
+    if (answer)
+        myth_jout_key_u64(j, "answer", *answer);
     if (n_id) {
         myth_jout_key(j, "id");
         myth_jout_json(j, id, n_id);
     }
     return j;
+}
+
+myth_json_out *myth_results_begin(myth_results *r, uint64_t index, const char *id, size_t n_id)
+{
+    return begin_row(r, index, NULL, id, n_id);
+}
+
+myth_json_out *myth_results_begin_answer(myth_results *r, uint64_t prompt, uint32_t answer, const char *id, size_t n_id)
+{
+    return begin_row(r, prompt, &answer, id, n_id);
 }
 
 myth_json_out *myth_results_second(myth_results *r)
@@ -104,7 +116,7 @@ myth_status myth_results_end(myth_results *r, uint64_t index, myth_error *err)
 
 myth_status myth_results_fault(myth_results *r, const myth_job_prompt *it, const char *why, myth_error *err)
 {
-    myth_json_out *j = myth_results_begin(r, it->index, it->id, it->n_id);
+    myth_json_out *j = begin_row(r, it->prompt, it->n_answer ? &it->answer : NULL, it->id, it->n_id);
     char line[MYTH_PROMPT_FAULT_BYTES + 32];
     snprintf(line, sizeof(line), "line %" PRIu64 ": %.*s", it->line, MYTH_PROMPT_FAULT_BYTES - 1,
              why ? why : it->fault);

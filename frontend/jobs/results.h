@@ -2,7 +2,8 @@
  * the output in the order of the prompts when all are there.
  *
  * Use      open; for each prompt that is not done begin, write the members, end; finish writes the output
- * A row    "index" and the prompt's "id" if it has one, then what the job writes. A fault has "error" alone
+ * A row    "index" of the prompt, "answer" where its line has "n", and the prompt's "id" if it has one, then what the
+ *          job writes. A fault has "error" alone
  * Killed   what was ended is in the journal; the same command goes on with the prompts that are not done. The output is
  *          the same file, byte for byte
  * Memory   one row, class STAGING, of the size given at open
@@ -48,6 +49,9 @@ bool myth_results_is_done(void *user, uint64_t index);
 
 /* Begins a row; id: the JSON value [n_id], n_id 0 = none. */
 myth_json_out *myth_results_begin(myth_results *r, uint64_t index, const char *id, size_t n_id);
+/* Begins the row of an answer of a line that has "n". */
+myth_json_out *myth_results_begin_answer(myth_results *r, uint64_t prompt, uint32_t answer, const char *id,
+                                         size_t n_id);
 /* Ends the row's line and begins its second one, an object for the file `second`. */
 myth_json_out *myth_results_second(myth_results *r);
 myth_status myth_results_end(myth_results *r, uint64_t index, myth_error *err);

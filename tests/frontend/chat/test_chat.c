@@ -186,6 +186,30 @@ static void a_grammar_holds_for_every_answer(void **state)
     assert_non_null(strstr(r.err, "the answer is not whole: the grammar needs more states than fit"));
 }
 
+/* --stop ends every answer, which is shown and kept up to the text. */
+static void a_text_ends_every_answer(void **state)
+{
+    (void)state;
+    cli_shell(&r, "printf '\"hi\"\n\"more\"\n{\"command\": \"/save %s/stopped\"}\n' \"$D\" | \"$M\" " CHAT
+                  "-n 60 --temp 2 --ignore-eos --stop nothing --stop sed --json");
+    assert_int_equal(r.code, 0);
+    for (int i = 0; i < 2; i++) {
+        json_t *j = line_at(i);
+        const char *text = json_string_value(json_object_get(j, "content"));
+        assert_string_equal(json_string_value(json_object_get(j, "finish_reason")), "stop");
+        assert_non_null(text);
+        assert_string_equal(text + strlen(text) - 4, "<unu");
+        assert_null(strstr(text, "sed"));
+        json_decref(j);
+    }
+    cli_shell(&r, "grep -c '<unused' \"$D/stopped\"");
+    assert_string_equal(r.out, "0\n");
+    cli_shell(&r, "printf 'hi\nmore\n' | \"$M\" " CHAT "-n 60 --temp 2 --ignore-eos --stop nothing --stop sed");
+    assert_int_equal(r.code, 0);
+    const char *end = strstr(r.out, "<unu\n");
+    assert_true(end && strstr(end + 1, "<unu\n") && !strstr(r.out, "sed"));
+}
+
 static void the_plan_is_kept(void **state)
 {
     (void)state;
@@ -448,6 +472,7 @@ int main(void)
         cmocka_unit_test(a_session_file_loses_nothing),
         cmocka_unit_test(a_conversation_begins_it),
         cmocka_unit_test(a_grammar_holds_for_every_answer),
+        cmocka_unit_test(a_text_ends_every_answer),
         cmocka_unit_test(the_plan_is_kept),
         cmocka_unit_test(a_terminal_edits_and_remembers_lines),
         cmocka_unit_test(letters_are_read_as_utf8),

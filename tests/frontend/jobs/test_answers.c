@@ -133,6 +133,79 @@ static void seed_and_index(void **state)
     json_decref(rows);
 }
 
+/* Answer k of a line with "n" is that of the line alone with a seed that is k higher, however many are begun at once,
+ * and whatever was done before a kill. */
+static void several_answers_of_a_line(void **state)
+{
+    enum { N_LINE = 9 };
+    static const char *const how[] = {"-m random:gemma3-tiny:f32 --temp 1.1 ",
+                                      "-m random:gemma3n-tiny:f32 --temp 1 --repeat-penalty 1.3 -n 12 ",
+                                      "-m random:gemma3-tiny:f32 --temp 1 --chat --top-logprobs 2 "};
+    static const uint32_t n_of[N_LINE] = {3, 0, 1, 2, 20, 0, 2, 5, 4};
+    cli_result r;
+    char line[512], path[64];
+    (void)state;
+    snprintf(path, sizeof(path), "%s/p.jsonl", cli_dir);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    for (uint32_t i = 0; i < N_LINE; i++) {
+        fprintf(f, "{%s,\"id\":%u", i == 3 ? "\"ids\":[9]" : "\"text\":\"a text of some words\"", i);
+        if (n_of[i])
+            fprintf(f, i == 4 ? ",\"\\u006e\":%u" : ",\"n\":%u", n_of[i]);
+        fputs(i % 2 ? ",\"seed\":40}\n" : "}\n", f);
+    }
+    fclose(f);
+    for (size_t h = 0; h < sizeof(how) / sizeof(how[0]); h++) {
+        static const char *const at_once[] = {"1", "3", "16"};
+        for (size_t i = h ? 1 : 0; i < 3; i++) {
+            snprintf(line, sizeof(line),
+                     "generate --jsonl $D/p.jsonl %s -n 12 -np %s --mem-report $D/mem.json -o $D/s%s", how[h],
+                     at_once[i], at_once[i]);
+            cli_expect(&r, line, 0);
+            cli_expect_planned(line);
+            snprintf(line, sizeof(line), "s%s", at_once[i]);
+            same_files(h ? "s3" : "s1", line);
+        }
+        /* the lines one by one, and the options' seed k higher for answer k of those without one */
+        static const uint32_t number[] = {1, 19, 4, 0, 2};
+        for (size_t q = 0; q < (h ? 1 : sizeof(number) / sizeof(number[0])); q++) {
+            const uint32_t k = number[q];
+            snprintf(line, sizeof(line),
+                     "sed 's/,\"\\(n\\|.u006e\\)\":[0-9]*//; s/\"seed\":40/\"seed\":%u/' $D/p.jsonl >$D/one.jsonl; "
+                     "$M generate --jsonl $D/one.jsonl %s -n 12 --seed %u -o $D/one && "
+                     "grep '\"answer\":%u,' $D/s3 | sed 's/\"answer\":[0-9]*,//' >$D/of; grep -c . $D/of; "
+                     "grep -vxFf $D/one $D/of",
+                     40 + k, how[h], k, k);
+            cli_shell(&r, line);
+            uint32_t n = 0;
+            for (uint32_t i = 0; i < N_LINE; i++)
+                n += n_of[i] > k;
+            char wanted[16];
+            snprintf(wanted, sizeof(wanted), "%u\n", n);
+            if (strcmp(r.out, wanted) != 0)
+                fail_msg("answer %u of %s: %s%s", k, how[h], r.out, r.err);
+        }
+    }
+    cli_expect(&r, JOB "--temp 1 -n 400 -c 512 --resume off -o $D/whole", 0);
+    cli_interrupt(&r, JOB "--temp 1 -n 400 -c 512 -np 2 -o $D/cut");
+    cli_expect(&r, JOB "--temp 1 -n 400 -c 512 -np 5 -o $D/cut", 0);
+    assert_non_null(strstr(r.err, ": goes on, "));
+    same_files("whole", "cut");
+    json_t *j = cli_json(&r, JOB "-n 12 --dry-run --json");
+    assert_int_equal((int)cli_number(j, "prompts"), 39);
+    assert_int_equal((int)cli_number(j, "parallel"), 16);
+    json_decref(j);
+    cli_shell(&r,
+              "printf '%s\n' '{\"text\":\"a\",\"n\":0}' '{\"text\":\"a\",\"n\":4097}' '{\"text\":\"a\",\"n\":\"2\"}' "
+              "'{\"text\":\"a\",\"n\":2,\"top_k\":-1}' >$D/p.jsonl; $M " JOB "-o $D/bad; sort -u $D/bad");
+    assert_int_equal(r.code, 0);
+    assert_non_null(
+        strstr(r.out, "{\"index\":0,\"error\":\"line 1: \\\"n\\\": expected a whole number from 1 to 4096\"}"));
+    assert_non_null(strstr(r.out, "{\"index\":1,\"error\":\"line 2: "));
+    assert_non_null(strstr(r.out, "{\"index\":2,\"error\":\"line 3: "));
+    assert_non_null(strstr(r.out, "{\"index\":3,\"answer\":1,\"error\":\"line 4: "));
+}
+
 static void faults_are_rows(void **state)
 {
     cli_result r;
@@ -449,6 +522,40 @@ static void answers_end_before_a_text(void **state)
             assert_true(json_equal(json_array_get(own, k), json_array_get(ids, k)));
     }
     json_decref(rows);
+
+    /* --stop is that of all lines without their own, and of one prompt, whose text is shown up to it */
+    snprintf(path, sizeof(path), "%s/stop", cli_dir);
+    f = fopen(path, "w");
+    assert_non_null(f);
+    fwrite(json_string_value(stop), 1, json_string_length(stop), f);
+    fclose(f);
+    cli_shell(&r, "printf '%s\\n' '{\"text\":\"some words\",\"seed\":9}' "
+                  "'{\"text\":\"some words\",\"seed\":9,\"stop\":[]}' >$D/p.jsonl; $M " JOB
+                  "-n 60 --temp 2 --ignore-eos --stop nothing --stop \"$(cat $D/stop)\" -o $D/all");
+    assert_int_equal(r.code, 0);
+    rows = read_rows("all");
+    assert_int_equal(json_string_length(json_object_get(json_array_get(rows, 0), "text")), first);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(rows, 0), "finish_reason")), "stop");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(rows, 1), "text")), text);
+    json_decref(rows);
+    cli_shell(&r,
+              "$M generate " TINY "-p 'some words' -n 60 --temp 2 --seed 9 --ignore-eos --json --stop nothing --stop "
+              "\"$(cat $D/stop)\"");
+    json_t *cut = json_loads(r.out, 0, &e);
+    assert_int_equal(json_string_length(json_object_get(cut, "text")), first);
+    assert_string_equal(json_string_value(json_object_get(cut, "finish_reason")), "stop");
+    json_decref(cut);
+    cli_shell(
+        &r,
+        "$M generate " TINY "-p 'some words' -n 60 --temp 2 --seed 9 --ignore-eos >$D/plain; for k in 1 2 3; do "
+        "s=$(grep -ao '<unused[0-9]*>' $D/plain | sed -n ${k}p | cut -c3-12); $M generate " TINY
+        "-p 'some words' -n 60 --temp 2 --seed 9 --ignore-eos --stop \"${s}x\" --stop \"$s\" >$D/cut && "
+        "awk -v s=\"$s\" 'BEGIN { RS = \"^$\" } { print substr($0, 1, index($0, s) - 1) }' <$D/plain | cmp - $D/cut "
+        "|| exit 7; done; $M generate " TINY "-p 'some words' -n 60 --temp 2 --seed 9 --ignore-eos --stop "
+        "'<unused>' | cmp - $D/plain");
+    assert_int_equal(r.code, 0);
+    cli_expect(&r, "generate " TINY "-p x --stop ''", 2);
+    cli_expect(&r, "generate " TINY "-p x --parallel-threshold 0.2 --stop y", 2);
     json_decref(stop);
     json_decref(whole);
 }
@@ -457,13 +564,14 @@ static void what_is_not_read_is_noted(void **state)
 {
     cli_result r;
     (void)state;
-    cli_shell(&r,
-              "printf '%s\\n' '{\"text\":\"a\",\"max_token\":2,\"n\":3}' '{\"text\":\"b\",\"temperature\":-1,\"n\":1}' "
-              "'{\"text\":\"c\",\"top_p\":\"x\",\"label\":\"l\"}' '{\"text\":\"d\",\"stop\":[\"\"]}' "
-              "'{\"text\":\"e\",\"top_k\":0.5}' "
-              ">$D/p.jsonl");
+    cli_shell(
+        &r,
+        "printf '%s\\n' '{\"text\":\"a\",\"max_token\":2,\"note\":3}' '{\"text\":\"b\",\"temperature\":-1,\"note\":1}' "
+        "'{\"text\":\"c\",\"top_p\":\"x\",\"label\":\"l\"}' '{\"text\":\"d\",\"stop\":[\"\"]}' "
+        "'{\"text\":\"e\",\"top_k\":0.5}' "
+        ">$D/p.jsonl");
     cli_expect(&r, JOB "-n 2 -o $D/o", 3);
-    if (!strstr(r.err, "p.jsonl: not read, and without effect: \"max_token\" in 1 line, \"n\" in 2 lines\n"))
+    if (!strstr(r.err, "p.jsonl: not read, and without effect: \"max_token\" in 1 line, \"note\" in 2 lines\n"))
         fail_msg("%s", r.err);
     json_t *rows = read_rows("o");
     static const char *const error[] = {NULL, "line 2: \"temperature\": expected a number from 0 to 100",
@@ -509,6 +617,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alone_and_together),
         cmocka_unit_test(seed_and_index),
+        cmocka_unit_test(several_answers_of_a_line),
         cmocka_unit_test(faults_are_rows),
         cmocka_unit_test(killed),
         cmocka_unit_test(other_flags_are_refused),
