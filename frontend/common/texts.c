@@ -4,14 +4,17 @@
 #include "engine/base/hash.h"
 #include "engine/base/json.h"
 #include "engine/base/map.h"
-#include "engine/base/mtime.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+#define XXH_STATIC_LINKING_ONLY
+#include <xxhash.h>
 
-enum { FILE_BYTES_MAX = 1 << 30, LIST_BYTES_MAX = 1 << 28 };
+enum { FILE_BYTES_MAX = 1 << 30, LIST_BYTES_MAX = 1 << 28, HASHED_BYTES = 1 << 16 };
 
 /* The item is one without a text. */
 static void set_fault(const myth_texts *t, myth_texts_item *out, const char *what)
@@ -101,31 +104,77 @@ static bool next_path(myth_texts *t, char path[PATH_MAX], size_t *at, size_t *n)
     return false;
 }
 
+/* The hash of a file's bytes, and their number. False: it cannot be read, and is an item with a fault. */
+static bool hash_file(const char *path, uint64_t *hash, uint64_t *n)
+{
+    unsigned char piece[HASHED_BYTES];
+    XXH3_state_t sum;
+    ssize_t k = -1;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    *n = 0;
+    XXH3_INITSTATE(&sum);
+    XXH3_64bits_reset(&sum);
+    while (fd >= 0 && (k = read(fd, piece, sizeof(piece))) != 0) {
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k < 0)
+            break;
+        XXH3_64bits_update(&sum, piece, (size_t)k);
+        *n += (uint64_t)k;
+    }
+    if (fd >= 0)
+        close(fd);
+    *hash = k == 0 ? XXH3_64bits_digest(&sum) : 0;
+    return k == 0;
+}
+
+/* Looks at every file once: its size, and the hash of its bytes. */
+static myth_status see_file(myth_texts *t, const char *path, size_t n, myth_error *err)
+{
+    struct stat info;
+    uint64_t n_byte = 0;
+    if (n >= PATH_MAX || stat(path, &info) != 0)
+        return myth_fail(err, MYTH_ENOTFOUND, "%.60s: line %llu: %.120s: %s; --files reads a path from each line",
+                         t->path, (unsigned long long)t->line_no, path,
+                         n >= PATH_MAX     ? "path too long"
+                         : errno == ENOENT ? "no such file"
+                                           : strerror(errno));
+    if (!S_ISREG(info.st_mode) || info.st_size > FILE_BYTES_MAX)
+        return myth_fail(err, MYTH_ELIMIT, "%s: line %llu: %s: expected a regular file of at most %d bytes", t->path,
+                         (unsigned long long)t->line_no, path, FILE_BYTES_MAX);
+    uint64_t *hash = &t->file_hash[t->n_file++];
+    hash_file(path, hash, &n_byte);
+    t->longest = n_byte > t->longest ? (size_t)n_byte : t->longest;
+    t->total += n_byte;
+    t->hash = myth_fnv1a(myth_fnv1a(t->hash, path, n), hash, sizeof(*hash));
+    return *t->cli->cancel ? myth_fail(err, MYTH_ECANCEL, "%s: interrupted while its files were read", t->path)
+                           : MYTH_OK;
+}
+
 static myth_status open_files(myth_texts *t, myth_error *err)
 {
     char path[PATH_MAX];
-    size_t at, n;
-    struct stat info;
+    size_t at, n, n_file = 0;
     myth_status st = myth_cli_read_given(&t->buffer, &t->to, t->cli->mem, t->path, LIST_BYTES_MAX, err);
     if (st != MYTH_OK)
         return st;
-    while (next_path(t, path, &at, &n)) {
-        if (n >= PATH_MAX || stat(path, &info) != 0)
-            return myth_fail(err, MYTH_ENOTFOUND, "%.60s: line %llu: %.120s: %s; --files reads a path from each line",
-                             t->path, (unsigned long long)t->line_no, path,
-                             n >= PATH_MAX     ? "path too long"
-                             : errno == ENOENT ? "no such file"
-                                               : strerror(errno));
-        if (!S_ISREG(info.st_mode) || info.st_size > FILE_BYTES_MAX)
-            return myth_fail(err, MYTH_ELIMIT, "%s: line %llu: %s: expected a regular file of at most %d bytes",
-                             t->path, (unsigned long long)t->line_no, path, FILE_BYTES_MAX);
-        t->longest = (size_t)info.st_size > t->longest ? (size_t)info.st_size : t->longest;
-        t->total += (uint64_t)info.st_size;
-        const int64_t facts[2] = {info.st_size, myth_mtime_ns(&info)};
-        t->hash = myth_fnv1a(myth_fnv1a(t->hash, path, n), facts, sizeof(facts));
-    }
+    while (next_path(t, path, &at, &n))
+        n_file++;
     myth_texts_rewind(t);
-    return MYTH_OK;
+    if (n_file)
+        t->file_hash = myth_alloc_n(t->cli->mem, MYTH_MEM_STAGING, "texts", n_file, sizeof(*t->file_hash));
+    if (n_file && !t->file_hash)
+        return myth_fail(err, MYTH_ENOMEM, "%s: out of memory for %zu files", t->path, n_file);
+    while (st == MYTH_OK && next_path(t, path, &at, &n))
+        st = see_file(t, path, n, err);
+    myth_texts_rewind(t);
+    return st;
+}
+
+/* Whether a file that was read has other bytes than when it was seen; one that cannot be read has none. */
+static bool has_changed(const myth_texts *t, myth_status st, const unsigned char *data, size_t n)
+{
+    return st == MYTH_ELIMIT || (st == MYTH_OK && XXH3_64bits(data, n) != t->file_hash[t->n_file]);
 }
 
 static myth_status read_next_file(myth_texts *t, myth_texts_item *out, bool *has, myth_error *err)
@@ -141,9 +190,15 @@ static myth_status read_next_file(myth_texts *t, myth_texts_item *out, bool *has
         *err = bad;
         return st;
     }
-    if (st == MYTH_OK)
+    const bool is_another = has_changed(t, st, data, len);
+    if (st == MYTH_OK && !is_another)
         memcpy(t->plain + t->n_prompt, data, len);
     myth_free(t->cli->mem, data);
+    if (is_another)
+        return myth_fail(err, MYTH_ELIMIT,
+                         "%.60s: line %llu: %.90s: changed while it was read; put it back as it was, or begin anew",
+                         t->path, (unsigned long long)t->line_no, path);
+    t->n_file++;
     t->done += len;
     *out = (myth_texts_item){
         .text = t->plain,
@@ -202,13 +257,14 @@ void myth_texts_close(myth_texts *t)
         return;
     myth_lines_close(&t->lines);
     myth_free(t->cli->mem, t->plain);
+    myth_free(t->cli->mem, t->file_hash);
     myth_free(t->cli->mem, t->buffer);
     *t = (myth_texts){0};
 }
 
 void myth_texts_rewind(myth_texts *t)
 {
-    t->from = 0;
+    t->from = t->n_file = 0;
     t->line_no = t->done = 0;
     t->is_end = false;
 }

@@ -3,7 +3,8 @@
  * Whole    the file is one text
  * Lines    each line is a JSON string, or an object with "text" and optionally "id" (a string or a number), which is
  *          written back with the vector; blank lines are skipped
- * Files    each line is a path; the file is a text and its path the id
+ * Files    each line is a path; the file is a text and its path the id. All are read at open, for the hash of their
+ *          bytes, and again one by one
  * Prompt   is put in front of every text
  * Faults   a line that is no text (not JSON, not UTF-8, no "text", too long), and a file that was there at open and
  *          cannot be read, are items like the others: `fault` says why there is no text. They never end the reading
@@ -11,7 +12,7 @@
  *          stream that cannot be read twice may have lines of at most `line_bytes`. Class STAGING
  * Owner    a text is valid until the next one is read; an id until close for files, else as long as its text
  * Errors   open: MYTH_ENOTFOUND, MYTH_ELIMIT: a path of the list, with its line, that is no file or too large a one.
- *          MYTH_EIO; MYTH_ELIMIT: a file of lines changed after the first pass
+ *          MYTH_EIO; MYTH_ELIMIT: a file, of lines or of the list, changed after the first pass
  * Threads  one */
 #ifndef MYTH_TEXTS_H
 #define MYTH_TEXTS_H
@@ -41,10 +42,12 @@ typedef struct {
     myth_lines lines;      /* LINES */
     unsigned char *buffer; /* WHOLE: the text; FILES: the list */
     size_t from, to;
+    uint64_t *file_hash; /* FILES: of each file's bytes when it was seen at open; 0 = it could not be read */
+    size_t n_file;       /* files that were seen, then read */
     bool is_end;
     char *plain;                   /* the prompt followed by the current text */
     size_t longest;                /* bytes of the longest text, without the prompt */
-    uint64_t hash;                 /* FILES: of names, sizes and times; WHOLE: of the text; LINES: see lines.hash */
+    uint64_t hash;                 /* FILES: of names and bytes; WHOLE: of the text; LINES: see lines.hash */
     uint64_t line_no, done, total; /* done and total in bytes; total 0 = not known */
 } myth_texts;
 

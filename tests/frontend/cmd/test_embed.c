@@ -260,6 +260,39 @@ static void a_file_that_vanishes_is_a_row(void **state)
     assert_non_null(strstr(r.out, "/b.txt\",\"error\":\"line 4001: "));
 }
 
+/* What a job goes on with is compared by the files' bytes: not by their size and time, which may stay as they were. */
+static void a_file_that_changes_is_noticed(void **state)
+{
+    (void)state;
+    cli_shell(
+        &r,
+        "for i in $(seq 2000); do echo \"text $i of many\" >\"$D/t$i.txt\"; echo \"$D/t$i.txt\"; done >\"$D/list\"; "
+        "touch -d '2020-01-01' \"$D\"/t*.txt; "
+        "\"$M\" " ENCODER "--files \"$D/list\" -o \"$D/o\" & P=$!; i=0; "
+        "until [ $(wc -c <\"$D/o.journal-wal\") -gt 120000 ] || [ $i -ge 1000 ]; do sleep 0.01; i=$((i + 1)); done; "
+        "kill -9 $P; wait $P; "
+        "[ -e \"$D/o\" ] && rm \"$D/o\"; cp \"$D/t3.txt\" \"$D/kept\"; echo 'text 3 or many' >\"$D/t3.txt\"; "
+        "touch -d '2020-01-01' \"$D/t3.txt\"; test -e \"$D/o.journal\" || exit 77; "
+        "\"$M\" " ENCODER "--files \"$D/list\" -o \"$D/o\"");
+    if (r.code != 77) {
+        assert_int_equal(r.code, 2);
+        assert_non_null(strstr(r.err, "content of the prompts"));
+        cli_shell(&r, "cp \"$D/kept\" \"$D/t3.txt\"; \"$M\" " ENCODER "--files \"$D/list\" -o \"$D/o\"");
+        assert_int_equal(r.code, 0);
+        assert_non_null(strstr(r.err, "goes on"));
+    }
+    /* while it runs, the last of many, which is read at the end */
+    cli_shell(
+        &r,
+        "rm -f \"$D/o\" \"$D\"/o.journal*; { for i in $(seq 4000); do echo \"$D/t1.txt\"; done; echo \"$D/t2.txt\"; } "
+        ">\"$D/list\"; \"$M\" " ENCODER "--files \"$D/list\" -o \"$D/o\" & P=$!; i=0; "
+        "until [ -e \"$D/o.journal\" ] || [ $i -ge 1000 ]; do sleep 0.01; i=$((i + 1)); done; "
+        "echo 'text 2 or many' >\"$D/t2.txt\"; wait $P; c=$?; rm -f \"$D/o\" \"$D\"/o.journal*; exit $c");
+    assert_int_equal(r.code, 3);
+    assert_non_null(strstr(r.err, "line 4001: "));
+    assert_non_null(strstr(r.err, "t2.txt: changed while it was read"));
+}
+
 /* A line of a pipe that is too long for its buffer is passed over, wherever it ends. */
 static void a_line_that_is_too_long_is_a_row(void **state)
 {
@@ -408,6 +441,7 @@ int main(void)
         cmocka_unit_test(faults_are_rows),
         cmocka_unit_test(faults_of_an_array_are_named),
         cmocka_unit_test(a_file_that_vanishes_is_a_row),
+        cmocka_unit_test(a_file_that_changes_is_noticed),
         cmocka_unit_test(a_line_that_is_too_long_is_a_row),
         cmocka_unit_test(a_failure_leaves_no_file),
         cmocka_unit_test(a_killed_run_goes_on),
