@@ -468,6 +468,7 @@ static myth_status take_command(myth_chat_input *in, char *text, myth_error *err
     if (st == MYTH_OK || why.code == MYTH_OK) /* done, or an error that ends the chat */
         return st;
     fail_line(in, &why);
+    in->n_failed -= in->is_interactive && why.code == MYTH_EARG;
     return MYTH_OK;
 }
 

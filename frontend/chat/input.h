@@ -13,7 +13,8 @@
  *          printed, and after whatever else has changed it: a process that is killed loses the turn in progress. Where
  *          that fails a note says so, and the chat goes on
  * Errors   what a person can mend (a bad line, a refused message, an unknown command) is reported and counted in
- *          n_failed, and the chat goes on; the status is that of what ends it
+ *          n_failed, and the chat goes on; the status is that of what ends it. Of a person at a terminal a mistyped
+ *          command is not counted
  * Threads  one */
 #ifndef MYTH_CHAT_INPUT_H
 #define MYTH_CHAT_INPUT_H
@@ -37,6 +38,7 @@ typedef struct {
     myth_session *s;
     const myth_cancel *cancel; /* ends an answer */
     bool is_json;
+    bool is_interactive;       /* a person types: a mistyped command is answered, and no more */
     bool is_over;              /* /quit was given */
     uint64_t n_failed;         /* lines that could not be done */
     uint64_t n_cut;            /* answers that were interrupted */

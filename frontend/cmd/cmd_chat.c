@@ -319,10 +319,8 @@ static myth_status chat(run_state *r, myth_error *err)
         r->input.look_user = r;
         r->cli->can_swap = 1;
     }
-    if (!r->o->json && isatty(STDIN_FILENO))
-        st = myth_chat_terminal(&r->input, err);
-    else
-        st = read_lines(r, err);
+    r->input.is_interactive = !r->o->json && isatty(STDIN_FILENO);
+    st = r->input.is_interactive ? myth_chat_terminal(&r->input, err) : read_lines(r, err);
     if (st == MYTH_ECANCEL || (st == MYTH_OK && r->input.is_put_off)) { /* what was said is saved all the same */
         r->input.n_cut++;
         st = MYTH_OK;

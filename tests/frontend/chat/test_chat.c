@@ -329,7 +329,7 @@ static void a_terminal_edits_and_remembers_lines(void **state)
     tty_send("/drop 7\r");
     tty_expect("2 turns are kept"); /* not three */
     tty_expect("> ");
-    assert_int_equal(tty_close("\004"), 3); /* a command could not be done */
+    assert_int_equal(tty_close("\004"), 0);
 }
 
 /* Also without a locale, as in containers and cron. */
@@ -386,6 +386,33 @@ static void what_is_pasted_is_one_message(void **state)
     tty_send("/quit\r");
     tty_expect("\033[?2004l");
     assert_int_equal(tty_close(""), 0);
+}
+
+/* A person sees what went wrong and types it again; a script is told by the exit code. */
+static void a_mistyped_command_is_forgotten(void **state)
+{
+    (void)state;
+    tty_open(CHAT);
+    tty_expect("> ");
+    tty_send("/trns\r");
+    tty_expect("/trns: no such command");
+    tty_expect("> ");
+    tty_send("/undo\r");
+    tty_expect("nothing was said yet");
+    tty_expect("> ");
+    tty_send("/pin x\r");
+    tty_expect("expected the number of a turn");
+    tty_expect("> ");
+    assert_int_equal(tty_close("/quit\r"), 0);
+    tty_open(CHAT);
+    tty_expect("> ");
+    tty_send("/save /no/such/folder/x\r"); /* rightly typed, and not done */
+    tty_expect("/no/such/folder/x");
+    tty_expect("/no/such/folder/x");
+    tty_expect("> ");
+    assert_int_equal(tty_close("/quit\r"), 3);
+    cli_shell(&r, "echo /trns | \"$M\" " CHAT);
+    assert_int_equal(r.code, 3);
 }
 
 static void an_interrupt_ends_the_answer_alone(void **state)
@@ -477,6 +504,7 @@ int main(void)
         cmocka_unit_test(a_terminal_edits_and_remembers_lines),
         cmocka_unit_test(letters_are_read_as_utf8),
         cmocka_unit_test(what_is_pasted_is_one_message),
+        cmocka_unit_test(a_mistyped_command_is_forgotten),
         cmocka_unit_test(an_interrupt_ends_the_answer_alone),
         cmocka_unit_test(a_pause_keeps_what_is_typed),
     };
