@@ -279,8 +279,19 @@ static myth_status refuse_batch(const myth_residual_plan *p, const myth_mem_limi
     return myth_fail(
         err, MYTH_ENOFIT,
         "--batch %u: its longest %u prompts in a row have %llu tokens, and a step of as many rows passes the "
-        "memory limit; give --batch %u, the largest that fits, or a higher --mem-limit",
+        "memory limit, or what is left; give --batch %u, the largest that fits, or a higher --mem-limit",
         p->flags->batch, p->flags->batch, (unsigned long long)need, low);
+}
+
+/* The limits, and of the host's memory no more than is left of it: as the plan of the run has them. */
+static myth_status limits_here(const myth_residual_plan *p, myth_mem_limits *out, myth_error *err)
+{
+    const uint64_t left = myth_cli_host_budget(p->cli);
+    uint64_t *limit = &out->bytes[MYTH_MEM_HOST];
+    const myth_status st = myth_cli_limits(p->cli, out, &p->eo, err);
+    if (left != UINT64_MAX && (!*limit || *limit > left))
+        *limit = left;
+    return st;
 }
 
 /* Chooses the rows of a step. */
@@ -291,7 +302,7 @@ static myth_status choose_rows(myth_residual_plan *p, myth_error *err)
     const uint64_t n_good = p->n_good ? p->n_good : 1,
                    b = p->flags->batch && p->flags->batch < n_good ? p->flags->batch : n_good,
                    need = p->most ? (p->most[b] ? p->most[b] : 1) : 0;
-    const myth_status st = myth_cli_limits(p->cli, &limits, &p->eo, err);
+    const myth_status st = limits_here(p, &limits, err);
     if (st != MYTH_OK)
         return st;
     p->eo.n_ctx = p->eo.n_ctx ? p->eo.n_ctx : longest;

@@ -487,6 +487,47 @@ static void a_limit_never_changes_the_file(void **state)
     assert_true(n_run > 2 && n_refused > 0);
 }
 
+/* Without a limit, or under one that the machine cannot keep, a step has the rows that fit what is left beside the
+ * model: no job is refused that fewer rows let run. */
+static void what_is_left_decides_the_rows(void **state)
+{
+#define LEFT "export MALLOC_ARENA_MAX=1; ulimit -v"
+#define WIDE "residuals -m random:gemma3-270m:q8_0 -t 1 $D/left "
+    static const char *const limit[] = {"", "--mem-limit 4GiB "};
+    char line[500];
+    int kib = 0, n_row = 0;
+    (void)state;
+    if (MYTH_HAS_ASAN)
+        check_skip("AddressSanitizer allows no limit on the address space");
+    cli_shell(&r, "for i in $(seq 12); do echo \"{\\\"text\\\":\\\"some words of line $i, and enough of them to fill a "
+                  "step\\\"}\"; "
+                  "done >$D/left; $M " WIDE "-o $D/left.free");
+    assert_int_equal(r.code, 0);
+    json_t *j = cli_json(&r, WIDE "--dry-run --json");
+    const int all = (int)cli_number(j, "step_rows"), longest = (int)cli_number(j, "longest");
+    json_decref(j);
+    assert_true(all > 8 * longest);
+    for (size_t i = 0; i < 2; i++) {
+        for (kib = 300000, n_row = 0; kib < 400000 && (n_row < longest || n_row >= all - longest); kib += 4000) {
+            snprintf(line, sizeof(line),
+                     LEFT " %d; $M " WIDE "%s--dry-run --json | sed 's/.*\"step_rows\":\\([0-9]*\\).*/\\1/'", kib,
+                     limit[i]);
+            cli_shell(&r, line);
+            n_row = atoi(r.out);
+        }
+        assert_true(n_row >= longest && n_row < all - longest);
+        kib -= 4000; /* those of the last turn */
+        snprintf(line, sizeof(line),
+                 "(" LEFT " %d; $M " WIDE "%s-o $D/left.%zu --mem-report $D/mem.json --json) >$D/j && cmp $D/left.free "
+                 "$D/left.%zu && sed 's/.*\"step_rows\":\\([0-9]*\\).*/\\1/' $D/j",
+                 kib, limit[i], i, i);
+        cli_shell(&r, line);
+        if (r.code || atoi(r.out) < longest || atoi(r.out) >= all)
+            fail_msg("%d KiB, %d rows of %d: exit %d: %s%s", kib, n_row, all, r.code, r.out, r.err);
+        cli_expect_planned(limit[i]);
+    }
+}
+
 /* ---- breaks ---- */
 
 /* Runs the command and sends it the signal after some microseconds; returns its exit status as the shell tells it. */
@@ -743,6 +784,7 @@ int main(void)
         cmocka_unit_test(many_prompts_take_the_bytes_of_few),
         cmocka_unit_test(a_batch_is_honoured_or_refused_with_the_largest),
         cmocka_unit_test(a_limit_never_changes_the_file),
+        cmocka_unit_test(what_is_left_decides_the_rows),
         cmocka_unit_test(killed_jobs_end_with_the_same_bytes),
         cmocka_unit_test(a_stopped_job_goes_on_and_no_other_does),
         cmocka_unit_test(a_bad_line_is_listed_and_left_out),
