@@ -53,7 +53,8 @@ uint64_t myth_session_bytes(const myth_model *m, uint32_t n_ctx, const myth_sess
                                                         2 * sizeof(myth_message_more));
     const uint64_t encoded = 2 * ids + myth_tokenizer_scratch(text) + 2 * (uint64_t)text; /* for the time of a call */
     const uint64_t loaded = n_msg * 8 * sizeof(myth_json_node) + 6 * (uint64_t)text;      /* a saved chat's JSON */
-    return ids + answer + talk + (encoded > loaded ? encoded : loaded) + (1 << 20);
+    const uint64_t aside = n_msg * (sizeof(myth_talk_message) + sizeof(size_t));
+    return ids + answer + talk + aside + (encoded > loaded ? encoded : loaded) + (1 << 20);
 }
 
 uint64_t myth_session_of_context(const void *session_of, uint32_t n_ctx)
@@ -335,7 +336,7 @@ static myth_status hold(myth_session *s, const choice *c, const myth_cancel *can
     uint32_t stable = 0;
     myth_status st = MYTH_OK;
     MYTH_TRY(make_room(s, c, out, err));
-    myth_talk_drop(&s->talk, c->n_drop);
+    MYTH_TRY(myth_talk_set_aside(&s->talk, c->n_drop, err));
     out->n_turn_gone = (uint32_t)c->n_drop;
     MYTH_TRY(myth_talk_stable(&s->talk, s->ids, n, &stable, err));
     const uint32_t same = held_same(s, n);
@@ -574,6 +575,22 @@ static myth_status compute(myth_session *s, const myth_cancel *cancel, myth_chat
     return st;
 }
 
+/* Turns that went for an answer that came to nothing are there again. Their rows are not: they are computed with the
+ * next prompt. */
+static void take_back(myth_session *s, const myth_chat_reply *before, bool is_counted, myth_chat_reply *out)
+{
+    const uint32_t n_turn = out->n_turn_gone - before->n_turn_gone, n_row = out->n_row_gone - before->n_row_gone;
+    const size_t n_message = myth_talk_back(&s->talk);
+    if (!n_message)
+        return;
+    s->n_tried += n_message;
+    s->stats.n_turn_gone -= is_counted ? n_turn : 0;
+    s->stats.n_row_gone -= is_counted ? n_row : 0;
+    out->n_turn_gone = before->n_turn_gone;
+    out->n_row_gone = before->n_row_gone;
+    out->how = before->how;
+}
+
 /* Whether what was computed becomes a part of the chat. */
 static bool is_to_add(const myth_session *s, const myth_chat_reply *r)
 {
@@ -586,6 +603,7 @@ myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth
 {
     myth_talk *t = &s->talk;
     myth_talk_message last = {0};
+    const myth_chat_reply before = s->before;
     bool is_added = false;
     *out = (myth_chat_reply){.how = MYTH_FULL_REFUSE};
     if (s->is_retry)
@@ -596,12 +614,17 @@ myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth
     const bool has_message = st == MYTH_OK;
     if (st == MYTH_OK)
         st = compute(s, cancel, out, err);
+    const bool is_counted = st == MYTH_OK;
     if (st == MYTH_OK && is_to_add(s, out)) {
         const myth_message said = {MYTH_ROLE_ASSISTANT, {s->text, s->n_text}};
         const myth_message_more calls = {.calls = {s->calls, s->n_calls}};
         st = myth_talk_add(t, &said, out->n_call ? &calls : NULL, err);
         is_added = st == MYTH_OK;
     }
+    if (is_added || out->is_put_off) /* put off: it is computed again by what the sequence holds */
+        myth_talk_forget(t);
+    else
+        take_back(s, &before, is_counted, out);
     if (s->is_retry && is_added)
         myth_talk_free(t, &last);
     else if (s->is_retry)

@@ -13,6 +13,8 @@
  *                       computed while it saw them, so answers differ from a new chat's. Pinned turns between dropped
  *                       ones leave a gap each; where a sequence has no more gaps (MYTH_SEQ_GAPS), it is recomputed
  *            AUTO       RECOMPUTE while at most MYTH_RECOMPUTE_MOST tokens stay, else DROP
+ *          Turns that went for an answer that comes to nothing come back, and are computed again with the next prompt;
+ *          not where the answer was put off in between
  * Positions  a dropped turn leaves its positions unused. WINDOW: before they pass what the model was trained with, the
  *          chat is recomputed, which begins them anew. GROW: they go on
  * Checkpoints  one behind the system text, one at the end of the last prompt, so that a retry, an edit of the last

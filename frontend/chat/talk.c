@@ -16,6 +16,12 @@ void myth_talk_open(myth_talk *out, myth_mem *mem, const myth_model *model, bool
     };
 }
 
+/* A message that was set aside. */
+struct myth_talk_aside {
+    myth_talk_message m;
+    size_t at; /* its place when all were there */
+};
+
 /* ---- messages ---- */
 
 static size_t bytes_of(const myth_talk_message *m)
@@ -46,6 +52,8 @@ void myth_talk_close(myth_talk *t)
     if (!t->mem)
         return;
     myth_talk_cut(t, 0);
+    myth_talk_forget(t);
+    myth_free(t->mem, t->aside);
     myth_free(t->mem, t->row_more);
     myth_free(t->mem, t->row);
     myth_free(t->mem, t->msg);
@@ -127,16 +135,21 @@ myth_status myth_talk_add(myth_talk *t, const myth_message *m, const myth_messag
     return MYTH_OK;
 }
 
-/* Frees the messages from .. to - 1 and closes up. */
-static void remove_messages(myth_talk *t, size_t from, size_t to)
+/* Takes the messages from .. to - 1 out, which the caller frees or has, and closes up. */
+static void close_up(myth_talk *t, size_t from, size_t to)
 {
-    for (size_t i = from; i < to; i++) {
+    for (size_t i = from; i < to; i++)
         t->n_bytes -= bytes_of(&t->msg[i]);
-        myth_talk_free(t, &t->msg[i]);
-    }
     t->n_change += from < to;
     memmove(t->msg + from, t->msg + to, (t->n - to) * sizeof(*t->msg));
     t->n -= to - from;
+}
+
+static void remove_messages(myth_talk *t, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        myth_talk_free(t, &t->msg[i]); /* its lengths are still there */
+    close_up(t, from, to);
 }
 
 void myth_talk_cut(myth_talk *t, size_t n)
@@ -212,6 +225,61 @@ void myth_talk_drop(myth_talk *t, size_t n)
             myth_talk_drop_turn(t, turn);
             n--;
         }
+}
+
+/* The next turn from *turn on that may be dropped; false: there is none. */
+static bool next_droppable(const myth_talk *t, size_t *turn)
+{
+    while (*turn + 1 < myth_talk_n_turn(t) && myth_talk_is_pinned(t, *turn))
+        ++*turn;
+    return *turn + 1 < myth_talk_n_turn(t);
+}
+
+myth_status myth_talk_set_aside(myth_talk *t, size_t n, myth_error *err)
+{
+    size_t turn = 0, from, to;
+    myth_talk_forget(t);
+    if (n == 0)
+        return MYTH_OK;
+    if (t->cap_aside < t->n) {
+        myth_free(t->mem, t->aside);
+        t->cap_aside = 0;
+        t->aside = myth_alloc_n(t->mem, MYTH_MEM_STAGING, "chat", t->n, sizeof(*t->aside));
+        if (!t->aside)
+            return myth_fail(err, MYTH_ENOMEM, "out of memory for %zu messages", t->n);
+        t->cap_aside = t->n;
+    }
+    for (; n && next_droppable(t, &turn); n--) {
+        const size_t n_before = t->n_aside;
+        myth_talk_turn(t, turn, &from, &to);
+        for (size_t i = from; i < to; i++) /* those of turns before it are missing */
+            t->aside[n_before + i - from] = (struct myth_talk_aside){t->msg[i], i + n_before};
+        t->n_aside += to - from;
+        close_up(t, from, to);
+    }
+    return MYTH_OK;
+}
+
+size_t myth_talk_back(myth_talk *t)
+{
+    const size_t n_back = t->n_aside;
+    size_t n = t->n;
+    t->n += t->n_aside;
+    for (size_t to = t->n; t->n_aside; to--) { /* from the last place on */
+        const struct myth_talk_aside *a = &t->aside[t->n_aside - 1];
+        const bool is_its = a->at == to - 1;
+        t->msg[to - 1] = is_its ? a->m : t->msg[--n];
+        t->n_bytes += is_its ? bytes_of(&a->m) : 0;
+        t->n_aside -= is_its;
+    }
+    t->n_change += n_back > 0;
+    return n_back;
+}
+
+void myth_talk_forget(myth_talk *t)
+{
+    while (t->n_aside)
+        myth_talk_free(t, &t->aside[--t->n_aside].m);
 }
 
 /* ---- ids ---- */

@@ -2,7 +2,8 @@
  *
  * Turn     a message of the user and everything up to the next one: answers, calls and their results
  * Gone     a turn that was dropped is freed, so that memory is bounded by what the context holds. The system text and
- *          pinned turns are never dropped, nor is the last turn
+ *          pinned turns are never dropped, nor is the last turn. Turns that are set aside are no part of the talk, and
+ *          can come back until something is added
  * Ids      what the model's template makes of the messages that are kept, thoughts of older turns left out as the
  *          template does
  * Bounds   all texts together have at most max_bytes, which the caller derives from the context: MYTH_ELIMIT
@@ -34,6 +35,8 @@ typedef struct {
     char *system, *tools;      /* NULL = none */
     myth_talk_message *msg;
     size_t n, cap;
+    struct myth_talk_aside *aside; /* [n_aside] messages of turns that were set aside, in their order */
+    size_t n_aside, cap_aside;
     myth_message *row; /* what is being encoded, [cap_row] */
     myth_message_more *row_more;
     size_t cap_row;
@@ -65,6 +68,11 @@ void myth_talk_pin(myth_talk *t, size_t turn, bool is_pinned);
 size_t myth_talk_n_droppable(const myth_talk *t);
 /* Drops the n oldest of them. */
 void myth_talk_drop(myth_talk *t, size_t n);
+/* Takes the n oldest of them out, as drop does, and keeps them until back, with no message added since, or forget. */
+myth_status myth_talk_set_aside(myth_talk *t, size_t n, myth_error *err);
+/* Puts all that was set aside where it was; returns how many messages that are. */
+size_t myth_talk_back(myth_talk *t);
+void myth_talk_forget(myth_talk *t);
 /* Drops one turn, pinned or not. */
 void myth_talk_drop_turn(myth_talk *t, size_t turn);
 

@@ -508,6 +508,83 @@ static void an_interrupted_message_is_taken_out(void **state)
     close_session(&s, &r);
 }
 
+/* Stops the answer at its n-th piece of the prompt (n > 0), or before it (n = 0). */
+typedef struct {
+    myth_cancel cancel;
+    int n;
+} stop_at;
+
+static void on_piece(void *user, uint32_t done, uint32_t total)
+{
+    stop_at *s = user;
+    (void)done;
+    (void)total;
+    s->cancel = --s->n <= 0;
+}
+
+/* Turns that went for an answer that came to nothing are there again: pins, order, texts, counts. What follows is what
+ * follows in a chat that was never interrupted. */
+static void an_interrupted_answer_takes_no_turns(void **state)
+{
+    (void)state;
+    static const myth_on_full how[] = {MYTH_FULL_RECOMPUTE, MYTH_FULL_DROP};
+    for (int h = 0; h < 2; h++) {
+        const myth_session_opts so = {.on_full = how[h], .n_most = MOST};
+        static char before[1 << 14], after[1 << 14];
+        rig r, other;
+        myth_session s, calm;
+        myth_chat_reply got;
+        int n_back = 0;
+        open_session(&s, &r, "random:gemma3-tiny:f32", &so, CTX);
+        set_system(&s, "be brief");
+        say(&s, "keep this");
+        say(&s, "and another");
+        myth_talk_pin(&s.talk, 1, true);
+        for (int i = 0; i < 30; i++) {
+            const size_t n = s.talk.n, n_bytes = s.talk.n_bytes;
+            const myth_session_stats stats = s.stats;
+            char *at = before;
+            stop_at stop = {.cancel = i % 2, .n = 1};
+            for (size_t k = 0; k < n; k++)
+                at += snprintf(at, sizeof(before) - (size_t)(at - before), "%d%.*s|", s.talk.msg[k].is_pinned,
+                               (int)s.talk.msg[k].m.text.len, s.talk.msg[k].m.text.text);
+            const myth_message m = {MYTH_ROLE_USER, {line_of(i), strlen(line_of(i))}};
+            assert_ok(myth_talk_add(&s.talk, &m, NULL, &rig_err));
+            s.on_prefill = on_piece;
+            s.user = &stop;
+            assert_ok(myth_session_answer(&s, &stop.cancel, &got, &rig_err));
+            s.on_prefill = NULL;
+            assert_true(got.finish == MYTH_FINISH_CANCELLED && got.n_answer == 0);
+            assert_int_equal(s.talk.n, n);
+            assert_int_equal(s.talk.n_bytes, n_bytes);
+            assert_int_equal(s.talk.n_aside, 0);
+            at = after;
+            for (size_t k = 0; k < n; k++)
+                at += snprintf(at, sizeof(after) - (size_t)(at - after), "%d%.*s|", s.talk.msg[k].is_pinned,
+                               (int)s.talk.msg[k].m.text.len, s.talk.msg[k].m.text.text);
+            assert_string_equal(after, before);
+            assert_true(got.n_turn_gone == 0 && got.n_row_gone == 0 && s.stats.n_turn_gone == stats.n_turn_gone &&
+                        s.stats.n_row_gone == stats.n_row_gone);
+            n_back += s.stats.n_drop + s.stats.n_recompute > stats.n_drop + stats.n_recompute;
+            /* a chat with these messages that nobody interrupted */
+            open_session(&calm, &other, "random:gemma3-tiny:f32", &so, CTX);
+            copy_talk(&calm, &s, n);
+            myth_talk_pin(&calm.talk, 1, myth_talk_is_pinned(&s.talk, 1));
+            myth_talk_pin(&calm.talk, 0, myth_talk_is_pinned(&s.talk, 0));
+            const myth_chat_reply x = say(&s, line_of(i));
+            if (h == 0) {
+                const myth_chat_reply y = say(&calm, line_of(i));
+                assert_int_equal(x.n_turn_gone, y.n_turn_gone);
+                assert_int_equal(x.n_prompt, y.n_prompt);
+                assert_true(s.n_text == calm.n_text && memcmp(s.text, calm.text, s.n_text) == 0);
+            }
+            close_session(&calm, &other);
+        }
+        assert_true(n_back > 3);
+        close_session(&s, &r);
+    }
+}
+
 static void a_saved_chat_goes_on_elsewhere(void **state)
 {
     (void)state;
@@ -656,6 +733,7 @@ int main(void)
         cmocka_unit_test(a_retry_that_comes_to_nothing_changes_nothing),
         cmocka_unit_test(a_retry_is_put_off),
         cmocka_unit_test(an_interrupted_message_is_taken_out),
+        cmocka_unit_test(an_interrupted_answer_takes_no_turns),
         cmocka_unit_test(a_saved_chat_goes_on_elsewhere),
         cmocka_unit_test(saving_computes_the_last_answer_at_most),
         cmocka_unit_test(a_damaged_chat_is_refused),
