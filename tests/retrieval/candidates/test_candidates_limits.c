@@ -109,7 +109,7 @@ static void functions_of_one_line(void **state)
     snprintf(one, sizeof(one), "%s %s\n", f, g);
     snprintf(two, sizeof(two), "%s\n%s\n", f, g);
     myth_candidates a = find("c", one), b = find("c", two);
-    assert_int_equal(count(&a, "missing-null-check", "allocated"), 2);
+    assert_int_equal(count(&a, "missing-null-check", "allocated-unasked"), 2);
     assert_int_equal(a.n, b.n);
     for (uint32_t i = 0; i < a.n; i++)
         assert_string_equal(a.names + a.candidate[i].row, b.names + b.candidate[i].row);
