@@ -153,6 +153,36 @@ static bool is_same_on_purpose(const myth_flow *f, TSNode then, TSNode other)
     return false;
 }
 
+/* Whether a comment stands in a branch, or behind it in its last line. */
+static bool has_comment(const myth_flow *f, TSNode node, uint32_t depth)
+{
+    enum { DEEPEST = 4 };
+    static const char *const begin[] = {"//", "/*", "#"};
+    for (uint32_t i = 0; i < ts_node_named_child_count(node); i++) {
+        const TSNode child = ts_node_named_child(node, i);
+        if (strstr(ts_node_type(child), "comment") || (depth < DEEPEST && has_comment(f, child, depth + 1)))
+            return true;
+    }
+    uint32_t at = ts_node_end_byte(node);
+    while (depth == 0 && at < f->n_text && (f->text[at] == ' ' || f->text[at] == '\t'))
+        at++;
+    for (size_t b = 0; depth == 0 && b < sizeof(begin) / sizeof(*begin); b++)
+        if (at + 2 < f->n_text && memcmp(f->text + at, begin[b], strlen(begin[b])) == 0)
+            return true;
+    return false;
+}
+
+/* Whether each of two short branches says in a comment what it is for. */
+static bool is_told_apart(const myth_flow *f, TSNode then, TSNode other)
+{
+    enum { LINES = 8 };
+    const TSNode both[] = {then, other};
+    for (size_t i = 0; i < 2; i++)
+        if (ts_node_end_point(both[i]).row - ts_node_start_point(both[i]).row >= LINES || !has_comment(f, both[i], 0))
+            return false;
+    return true;
+}
+
 /* Whether a branch that is never taken is the one that is taken instead: if (a || b) the same else if (b) the same, and
  * if (a) the same else if (a && b) the same. Where both ask for just the same, something else was meant. */
 static bool is_taken_instead(myth_flow *f, const myth_parts *cond, const myth_parts *then, uint32_t i, uint32_t j)
@@ -189,7 +219,8 @@ void myth_contrary_if(myth_flow *f, TSNode node, const myth_around *around)
     if (p.n == 1 && !is_null(last) && !is_null(then)) {
         const TSNode other = block_of(f, last);
         if (myth_code_letters(f, then) >= FEW_LETTERS && myth_code_same(f, then, other) &&
-            !has_directive(f, ts_node_start_byte(then), ts_node_end_byte(other)) && !is_same_on_purpose(f, then, other))
+            !has_directive(f, ts_node_start_byte(then), ts_node_end_byte(other)) && !is_told_apart(f, then, other) &&
+            !is_same_on_purpose(f, then, other))
             myth_contrary_put(f, MYTH_CONTRARY_BRANCHES, node, p.node[0], myth_code_line(other));
     }
 }

@@ -224,6 +224,16 @@ static void quiet_copied_block_purpose(int price, int is_sale)
         show_number(price); /* shown in any case, still by the shop's rounding */
 }
 
+static void quiet_copied_block_told_apart(int price, int is_sale)
+{
+    if (is_sale) {
+        show_number(price); /* a price by the piece */
+    } else {
+        /* A price for all of them. */
+        show_number(price);
+    }
+}
+
 static void quiet_copied_block_branches(int price, int is_sale)
 {
     if (is_sale)

@@ -198,6 +198,16 @@ void quiet_copied_block_purpose(int price, int is_sale)
         show_number(price); /* shown in any case, still by the shop's rounding */
 }
 
+void quiet_copied_block_told_apart(int price, int is_sale)
+{
+    if (is_sale) {
+        show_number(price); /* a price by the piece */
+    } else {
+        /* A price for all of them. */
+        show_number(price);
+    }
+}
+
 void quiet_copied_block_branches(int price, int is_sale)
 {
     if (is_sale)

@@ -147,6 +147,15 @@ function rateOf(isSale) {
     return isSale ? null : null; // FIRES copied-block/branches-literal
 }
 
+function quiet_copied_block_told_apart(price, isSale) {
+    if (isSale) {
+        showNumber(price); // a price by the piece
+    } else {
+        // A price for all of them.
+        showNumber(price);
+    }
+}
+
 function quiet_copied_block_branches(price, isSale) {
     return isSale ? price - 1 : price;
 }

@@ -89,6 +89,14 @@ def quiet_copied_block_purpose(price, is_sale):
         show_number(price)
 
 
+def quiet_copied_block_told_apart(price, is_sale):
+    if is_sale:
+        show_number(price)  # a price by the piece
+    else:
+        # A price for all of them.
+        show_number(price)
+
+
 def quiet_copied_block_branches(price, is_sale):
     return price - 1 if is_sale else price
 
