@@ -112,6 +112,8 @@ bool myth_facts_is_status(const myth_flow *f, uint32_t path);
 /* Whether the result of a call, which definition d keeps, only says how it went: it opens something behind an address,
  * and the result is compared with zero. */
 bool myth_facts_is_told_beside(const myth_flow *f, uint32_t call, uint32_t d);
+/* Whether test t is of a call that asserts its path: if (!log_assert(p, "no memory")) */
+bool myth_facts_is_asserted(const myth_flow *f, const myth_event *t);
 /* Whether event x is where closing a file has failed, by the condition that it depends on. */
 bool myth_facts_is_failed_close(const myth_flow *f, uint32_t x);
 /* Whether event x stands behind a call that ends the process, in the same block. */

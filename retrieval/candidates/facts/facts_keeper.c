@@ -591,3 +591,22 @@ bool myth_facts_is_told_beside(const myth_flow *f, uint32_t call, uint32_t d)
     }
     return false;
 }
+
+/* ---- tests by a function ---- */
+
+bool myth_facts_is_asserted(const myth_flow *f, const myth_event *t)
+{
+    const myth_test *test = myth_facts_outermost(f, t);
+    const span s = span_of(f, test->off, test->end);
+    char word[MYTH_SPAN_WORD];
+    uint32_t i = 0;
+    while (i < s.n && (isspace((unsigned char)s.p[i]) || s.p[i] == '('))
+        i++;
+    if (i >= s.n || s.p[i] != '!' || !t->path)
+        return false;
+    const uint32_t n = word_at(s, ++i, word);
+    const char *name = f->names + f->path[t->path].text;
+    const uint32_t at = i + n + 1, m = (uint32_t)strlen(name);
+    return n > 0 && (strstr(word, "assert") || strstr(word, "ASSERT")) && at + m < s.n && s.p[at - 1] == '(' &&
+           memcmp(s.p + at, name, m) == 0 && strchr(",)", s.p[at + m]);
+}

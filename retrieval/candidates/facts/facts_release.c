@@ -344,7 +344,7 @@ static bool is_failure_branch(const myth_flow *f, uint32_t d, uint32_t x)
         return true;
     for (uint32_t i = d > 4 ? d - 4 : 0; i < x; i++) {
         const myth_event *t = &f->event[i];
-        if (t->kind != MYTH_EVENT_TEST || !t->test || t->how == MYTH_TEST_PART)
+        if (t->kind != MYTH_EVENT_TEST || !t->test || (t->how == MYTH_TEST_PART && !myth_facts_is_asserted(f, t)))
             continue;
         const bool is_it = is_test_of(f, d, i);
         if (is_it && t->path == def->path && i > d && is_where_gone(f, t, at))

@@ -277,7 +277,7 @@ func firstBytes(size int) ([]byte, error) {
 }
 
 func firstPart(store Store, size int) ([]byte, error) {
-	part, err := store.Open("first") // FIRES resource-leak/opened
+	part, err := store.Open("first") // FIRES resource-leak/opened-named
 	if err != nil {
 		return nil, err
 	}
@@ -1260,4 +1260,17 @@ func quiet_weak_hash_rights_of_token() Token {
 
 func tokenOfMany() Token {
 	return Token{Id: rand.Intn(511), Rights: 1} // FIRES weak-hash/guessed
+}
+
+func countOpened(store *Store) (int, error) {
+	part, err := store.Open("second") // FIRES resource-leak/opened // FIRES missing-null-check/parameter
+	if err != nil {
+		return 0, err
+	}
+	n, err := part.Count() // FIRES missing-null-check/result-of-any
+	if err != nil {
+		return 0, err
+	}
+	part.Close()
+	return n, nil
 }

@@ -727,4 +727,11 @@ class Examples {
             JdbcUtils.note(name);
         }
     }
+
+    static String quiet_resource_leak_in_memory(Exception e) {
+        StringWriter text = new StringWriter();
+        PrintWriter out = new PrintWriter(text);
+        e.printStackTrace(out); // FIRES missing-null-check/parameter
+        return text.toString();
+    }
 }
