@@ -167,9 +167,10 @@ static void put_uses(uses *r, const myth_usage_definition *d, const myth_usage_p
 static void note_limits(const uses *r, const myth_usage *u)
 {
     const bool is_callee = r->wanted && strcmp(r->wanted, "callee") == 0;
-    if (u->is_cut)
-        myth_reply_note(r->a, true, "there are more %s than were looked for",
-                        is_callee ? "callees" : "callees, or files that may give the name on,");
+    if (is_callee && u->has_more_callees)
+        myth_reply_note(r->a, true, "a definition has more callees than were looked up");
+    if (!is_callee && u->has_more_exports)
+        myth_reply_note(r->a, true, "the name is in more files than were read for what gives it on");
     if (is_callee)
         myth_reply_note(r->a, false, "callees are what more than a name says is meant");
     if (u->n_elsewhere && !is_callee)

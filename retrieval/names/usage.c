@@ -508,7 +508,7 @@ static bool add_callee(void *arg, const myth_store_ref *ref)
         if (strcmp(c->callee[i].name, ref->name) == 0)
             return true;
     if (c->n == CALLEES) {
-        c->look->out->is_cut = true;
+        c->look->out->has_more_callees = true;
         return false;
     }
     c->callee[c->n] = (callee){myth_usage_text(c->look->out, ref->name, strlen(ref->name)), ref->line, ref->kind};

@@ -21,7 +21,7 @@
  *            name, nor a field's. myth_usage_find_all finds these in the text: every line that has the name as a word
  *            in code (code_mask.h), in every language that has code, and that is no line of a definition, of a
  *            recorded use or of an export. So a name without a definition has mentions, too
- * Limits     MYTH_USAGE_*; what exceeds them is counted, or said by is_cut
+ * Limits     MYTH_USAGE_*; what exceeds them is counted, or said by has_more_callees and has_more_exports
  * Owner      a myth_usage owns its strings until myth_usage_free; free it before the index is closed
  * Threads    one call at a time per index
  * Errors     MYTH_EFORMAT a damaged index; MYTH_ECANCEL; MYTH_ENOMEM. No definition is not an error: MYTH_OK with
@@ -90,7 +90,9 @@ typedef struct {
     myth_usage_definition *definition;
     uint32_t n_definition, n_more;
     uint64_t n_unseen; /* uses beyond MYTH_USAGE_USES */
-    bool is_cut;       /* some callees or exports were not looked for: there are too many names or files */
+    /* some were not looked for: a definition has more callees than are looked up, the name is in more files than are
+     * read for exports */
+    bool has_more_callees, has_more_exports;
     /* by myth_usage_find_all: the name as mentions have it, its lines, those that mean other definitions of the name
      * than were asked for, and the files that were not looked into because there are more mentions than kept */
     bool has_mentions;

@@ -86,7 +86,7 @@ myth_status myth_look_exports(myth_look *l, myth_error *err)
     for (uint32_t k = 0; n_query > 0 && st == MYTH_OK && rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW; k++) {
         myth_view *f;
         if (k == EXPORT_FILES) {
-            u->is_cut = true;
+            u->has_more_exports = true;
             break;
         }
         st = myth_view_get(&f, &l->views, sqlite3_column_int64(q, 0), err);
