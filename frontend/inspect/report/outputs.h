@@ -26,7 +26,7 @@ extern "C" {
     FORM(GITHUB, github, true)          \
     FORM(RDJSONL, rdjsonl, false)       \
     FORM(CHECKSTYLE, checkstyle, false) \
-    FORM(CODEQUALITY, codequality, false) FORM(HTML, html, true)
+    FORM(CODEQUALITY, codequality, false) FORM(JUNIT, junit, false) FORM(HTML, html, true)
 
 typedef enum {
 #define FORM(ID, name, has_summary) MYTH_FORM_##ID,

@@ -5,19 +5,21 @@
  *   jsonl    one finding a line, a summary    rdjsonl  one diagnostic a line, for reviewdog
  *   html     one page without other files     checkstyle   the XML of Checkstyle, for importers of reports
  *   codequality   GitLab's Code Quality, for a merge request
+ *   junit    test results, for build servers
  *
  * All      json, jsonl, sarif and html have every finding, with a mark when an ignore comment or the baseline excuses
- *          it; text, github, rdjsonl, checkstyle and codequality show only the others, and text counts the excused
- *          ones. The exit code is the same for every form
+ *          it; text, github, rdjsonl, checkstyle, codequality and junit show only the others, and text counts the
+ *          excused ones. The exit code is the same for every form
  * Date     html says of which commit and day it is. The others have nothing of the clock: the same inspection gives the
  *          same bytes
  * Complete when `complete` is false, every form says so, with the reason and each row of `missed`: text and github in
- *          words, rdjsonl as diagnostics, checkstyle and codequality as remarks like those of findings, sarif as
- *          notifications
+ *          words, rdjsonl as diagnostics, checkstyle and codequality as remarks like those of findings, junit as
+ *          errors, sarif as notifications
  * Question text, json and html can show the answer to one, in place of findings
  * Summary  of a change: text, json, jsonl, sarif, github and html show it, above the findings where the form has an
- *          order. rdjsonl, checkstyle and codequality are lists of remarks about lines and have no place for one
- * Caution  is in every form but these three, which have no place for a remark about the whole run
+ *          order. rdjsonl, checkstyle, codequality and junit are lists of remarks about lines and have no place
+ *          for one
+ * Caution  is in every form but these four, which have no place for a remark about the whole run
  * Secrets  no form shows what the detectors recognise as a secret (redact.h); paths are never redacted
  * Keys     of the JSON forms and their order are fixed; new keys may be added at the end
  * Evidence of the JSON forms: `evidence` is the quoted part, `evidence_source` the whole line it is from, and

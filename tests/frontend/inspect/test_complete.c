@@ -209,6 +209,14 @@ static bool codequality_says(const char *text, const way *w)
     return is_array && is_said == (w->path != NULL) && is_incomplete == (w->path != NULL);
 }
 
+static bool junit_says(const char *text, const way *w)
+{
+    return w->path ? has_line(text, "<testcase classname=\"mythos.not-inspected\"", w->path, "") &&
+                         has_line(text, "<error type=\"not-inspected\"", "message=\"", w->why) &&
+                         has_line(text, "<error type=\"incomplete\"", "message=\"", "")
+                   : !strstr(text, "not-inspected") && !strstr(text, "incomplete");
+}
+
 static bool html_says(const char *text, const way *w)
 {
     return w->path ? has_line(text, "<li>", w->path, w->why) && strstr(text, "<p>Not inspected:</p>") &&
@@ -229,6 +237,7 @@ static const struct {
     [MYTH_FORM_HTML] = {"html", html_says},
     [MYTH_FORM_CHECKSTYLE] = {"checkstyle", checkstyle_says},
     [MYTH_FORM_CODEQUALITY] = {"codequality", codequality_says},
+    [MYTH_FORM_JUNIT] = {"junit", junit_says},
 };
 
 /* ---- the table ---- */

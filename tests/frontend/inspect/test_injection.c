@@ -273,6 +273,25 @@ static void check_line_checkstyle(const char *line, size_t n)
     assert_ptr_equal(memchr(line, '>', n), line + n - 1);
 }
 
+/* No text of the file can make an element: each < begins one of the form's own, and there are no raw > in texts. */
+static void check_junit(void)
+{
+    static const char *const begins[] = {
+        "<?xml version=", "<testsuites name=", "<testsuite name=", "<testcase classname=", "<failure type=",
+        "<error type=",   "</failure>\n",      "</testcase>\n",    "</testsuite>\n",       "</testsuites>\n"};
+    size_t n_end = 0, n_begin = 0;
+    const char *text = out[MYTH_FORM_JUNIT];
+    for (const char *p = text; (p = strchr(p, '<')) != NULL; p++, n_begin++) {
+        size_t k = 0;
+        while (k < 10 && strncmp(p, begins[k], strlen(begins[k])) != 0)
+            k++;
+        assert_true(k < 10);
+    }
+    for (const char *p = text; (p = strchr(p, '>')) != NULL; p++)
+        n_end++;
+    assert_int_equal(n_begin, n_end);
+}
+
 static bool is_hidden(uint32_t c)
 {
     return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c <= 0x9f) || (c >= 0x200b && c <= 0x200f) ||
@@ -333,6 +352,7 @@ static bool check_reports(const char *path, const char *text, size_t n, const la
     each_line(MYTH_FORM_GITHUB, check_line_github);
     each_line(MYTH_FORM_TEXT, check_line_text);
     each_line(MYTH_FORM_CHECKSTYLE, check_line_checkstyle);
+    check_junit();
     json_decref(parse(out[MYTH_FORM_CODEQUALITY], n_out[MYTH_FORM_CODEQUALITY], "codequality"));
     for (int f = 0; f < MYTH_FORM_N; f++)
         check_visible(f);

@@ -46,8 +46,8 @@ static void run_again(const char *more)
 static void the_bytes_are_the_same(void **state)
 {
     (void)state;
-    static const char *const form[] = {"text",   "json",    "jsonl",      "sarif",
-                                       "github", "rdjsonl", "checkstyle", "codequality"};
+    static const char *const form[] = {"text",    "json",       "jsonl",       "sarif", "github",
+                                       "rdjsonl", "checkstyle", "codequality", "junit"};
     static char want[sizeof(r.out)], notes[sizeof(r.err)];
     make_tree();
     for (size_t i = 0; i < sizeof(form) / sizeof(form[0]); i++) {

@@ -171,6 +171,7 @@ static void test_replay(void **state)
                                         "--format rdjsonl -t 1 -c 2048 -ub 64",
                                         "--format checkstyle",
                                         "--format codequality",
+                                        "--format junit",
                                         "--exact --format json --no-inline-ignores",
                                         "--split --max-prompt-tokens 330 --format json"};
     enum { N_FILE = sizeof(file) / sizeof(file[0]), N_FLAGS = sizeof(flags) / sizeof(flags[0]) };

@@ -270,6 +270,50 @@ static void test_checkstyle_groups(void **unused)
     many_close(&w);
 }
 
+/* A case for each finding, each missed row and each file without any, with names that are all different. */
+static void test_junit_cases(void **unused)
+{
+    const myth_missed missed[] = {{"src/b.c", 5, 7, "an answer was cut off"}, {"gone.c", 0, 0, "it is <not> there"}};
+    (void)unused;
+    many_open(&w, NULL);
+    w.report.complete = false;
+    w.report.missed = missed;
+    w.report.n_missed = 2;
+    char *text = many_render(&w, MYTH_FORM_JUNIT);
+    static const char *const has[] = {
+        "<testsuite name=\"diff HEAD\" tests=\"6\" failures=\"3\" errors=\"3\">\n",
+        "<testcase classname=\"mythos.incomplete\" name=\"diff HEAD\">\n<error type=\"incomplete\" message=\"not all",
+        "<testcase classname=\"mythos.not-inspected\" name=\"src/b.c lines 5-7\" file=\"src/b.c\" line=\"5\">\n"
+        "<error type=\"not-inspected\" message=\"an answer was cut off\"/>\n</testcase>\n",
+        "name=\"gone.c\" file=\"gone.c\">\n<error type=\"not-inspected\" message=\"it is &lt;not&gt; there\"/>\n",
+        "<testcase classname=\"mythos.division-by-zero\" name=\"src/a.c: a divisor can be zero (",
+        "<testcase classname=\"mythos.shell-injection\" name=\"lib/c d.py: a shell command is built",
+    };
+    for (size_t i = 0; i < sizeof(has) / sizeof(*has); i++)
+        if (!strstr(text, has[i]))
+            fail_msg("no %s in:\n%s", has[i], text);
+    for (char *p = text; (p = strstr(p, "<testcase classname=")) != NULL; p++) {
+        char one[400]; /* class and name */
+        const char *name = strstr(p, " name=\"") + 7;
+        snprintf(one, sizeof(one), "%.*s", (int)(name - p + (ptrdiff_t)strcspn(name, "\"")) + 1, p);
+        if (strstr(p + 1, one))
+            fail_msg("twice: %s", one);
+    }
+    free(text);
+    w.report.complete = true; /* without findings the files pass, or where none are known the whole */
+    w.report.n_missed = w.report.n_finding = 0;
+    text = many_render(&w, MYTH_FORM_JUNIT);
+    assert_non_null(
+        strstr(text, " failures=\"0\" errors=\"0\">\n<testcase classname=\"mythos.inspected\" name=\"src/"));
+    free(text);
+    w.report.n_file = 0;
+    text = many_render(&w, MYTH_FORM_JUNIT);
+    assert_non_null(strstr(text, " tests=\"1\" failures=\"0\" errors=\"0\">\n<testcase classname=\"mythos.inspected\" "
+                                 "name=\"diff HEAD\"/>\n</testsuite>"));
+    free(text);
+    many_close(&w);
+}
+
 /* Each entry has a fingerprint of its own, the same in every report: a finding that of the other forms. */
 static void test_codequality_entries(void **unused)
 {
@@ -399,6 +443,7 @@ int main(void)
         cmocka_unit_test(test_lines_for_people_and_hosts),
         cmocka_unit_test(test_checkstyle_groups),
         cmocka_unit_test(test_codequality_entries),
+        cmocka_unit_test(test_junit_cases),
         cmocka_unit_test(test_baseline),
         cmocka_unit_test(test_secrets_of_all_files),
     };

@@ -1,5 +1,5 @@
-/* test_render_forms.c - github, rdjsonl, SARIF, Checkstyle and HTML are read with readers written for this test, which
- * must get back what was put in, even when names, code and texts are made of what breaks formats. */
+/* test_render_forms.c - github, rdjsonl, SARIF, Checkstyle, JUnit and HTML are read with readers written for this
+ * test, which must get back what was put in, even when names, code and texts are made of what breaks formats. */
 #include "html_reader.h"
 #include "tests/frontend/inspect/hostile.h"
 
@@ -492,6 +492,100 @@ static void check_checkstyle(void)
     free(text);
 }
 
+/* ---- JUnit ---- */
+
+/* Reads text up to the next element, which must be `end`. */
+static void read_content(const char **p, const char *end, char *value, size_t cap)
+{
+    const char *stop = strchr(*p, '<');
+    char name[16], raw[8192];
+    assert_non_null(stop);
+    assert_memory_equal(stop, end, strlen(end));
+    assert_null(memchr(*p, '>', (size_t)(stop - *p)));
+    /* an attribute has the same references; white space is kept in a text */
+    size_t n = (size_t)snprintf(raw, sizeof(raw), " x=\"");
+    for (const char *s = *p; s < stop; s++)
+        n += (size_t)snprintf(raw + n, sizeof(raw) - n,
+                              *s == '\n'   ? "&#10;"
+                              : *s == '\t' ? "&#9;"
+                              : *s == '"'  ? "&quot;"
+                                           : "%c",
+                              *s);
+    snprintf(raw + n, sizeof(raw) - n, "\"");
+    const char *from = raw;
+    assert_true(read_attribute(&from, name, value, cap));
+    *p = stop + strlen(end);
+}
+
+/* Reads the attributes of an element, which must have these names in this order, and its end. */
+static void read_element(const char **p, const char *begin, const char *const *want, char value[4][4096],
+                         const char *end)
+{
+    char name[16];
+    assert_memory_equal(*p, begin, strlen(begin));
+    *p += strlen(begin);
+    for (int k = 0; want[k]; k++) {
+        assert_true(read_attribute(p, name, value[k], sizeof(value[k])));
+        assert_string_equal(name, want[k]);
+    }
+    assert_memory_equal(*p, end, strlen(end));
+    *p += strlen(end);
+}
+
+/* Every element with its attributes, as the schemas of Jenkins and GitLab have them; numbers that are true. */
+static void check_junit(void)
+{
+    static const char head[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+    static const char *const counted[] = {"name", "tests", "failures", "errors", NULL},
+                             *const test_case[] = {"classname", "name", "file", "line", NULL},
+                             *const failure[] = {"type", "message", NULL},
+                             *const passed[] = {"classname", "name", NULL};
+    static char value[4][4096], suites[4][4096], text_value[8192];
+    char rule[64];
+    size_t len;
+    char *text = bed_render(&b, MYTH_FORM_JUNIT, &len);
+    const char *p = text + sizeof(head) - 1;
+    assert_visible(text, len, "junit");
+    assert_int_equal(strncmp(text, head, sizeof(head) - 1), 0);
+    read_element(&p, "<testsuites", counted, suites, ">\n");
+    read_element(&p, "<testsuite", counted, value, ">\n");
+    assert_string_equal(suites[0], "mythos");
+    assert_shows(value[0], b.path, strlen(b.path), "junit name");
+    for (int k = 1; k < 4; k++)
+        assert_string_equal(suites[k], value[k]);
+    assert_int_equal(strtoul(suites[2], NULL, 10), b.report.n_finding);
+    assert_string_equal(suites[3], "0");
+    for (uint32_t i = 0; i < b.report.n_finding; i++) {
+        const myth_finding *f = &b.finding[i];
+        read_element(&p, "<testcase", test_case, value, ">\n");
+        snprintf(rule, sizeof(rule), "mythos.%s", myth_rules[f->rule].id);
+        assert_string_equal(value[0], rule);
+        assert_shows(value[2], b.path, strlen(b.path), "junit file");
+        assert_memory_equal(value[1], value[2], strlen(value[2]));
+        assert_int_equal(strtoul(value[3], NULL, 10), f->first);
+        read_element(&p, "<failure", failure, value, ">");
+        assert_string_equal(value[0], myth_rules[f->rule].id);
+        char *want = message(f, "\nFix: ");
+        assert_memory_equal(want, value[1], strlen(value[1])); /* the issue; the text ends with the rest */
+        const char *rest = want + strlen(value[1]);
+        read_content(&p, "</failure>", text_value, sizeof(text_value));
+        assert_true(strlen(text_value) > strlen(rest));
+        assert_string_equal(text_value + strlen(text_value) - strlen(rest), rest);
+        free(want);
+        assert_memory_equal(p, "\n</testcase>\n", 13);
+        p += 13;
+    }
+    uint32_t n = b.report.n_finding;
+    for (; strncmp(p, "<testcase", 9) == 0; n++) {
+        read_element(&p, "<testcase", passed, value, "/>\n");
+        assert_string_equal(value[0], "mythos.inspected");
+    }
+    assert_int_equal(strtoul(suites[1], NULL, 10), n);
+    assert_true(n > 0); /* a report without findings has a result */
+    assert_string_equal(p, "</testsuite>\n</testsuites>\n");
+    free(text);
+}
+
 /* ---- HTML ---- */
 
 static void check_html(void)
@@ -549,6 +643,7 @@ static void test_any_bytes(void **unused)
         check_json();
         check_codequality();
         check_checkstyle();
+        check_junit();
         check_html();
         bed_close(&b);
     }

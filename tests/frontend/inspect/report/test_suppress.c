@@ -131,6 +131,10 @@ static void test_json(void **unused)
     assert_non_null(strstr(text, "\"begin\":2"));
     assert_null(strstr(text, "\"begin\":1"));
     free(text);
+    text = bed_render(&b, MYTH_FORM_JUNIT, &len);
+    assert_non_null(strstr(text, " line=\"2\">\n<failure"));
+    assert_null(strstr(text, " line=\"1\""));
+    free(text);
     text = bed_render(&b, MYTH_FORM_GITHUB, &len);
     assert_null(strstr(text, "line=1,"));
     free(text);
