@@ -44,7 +44,7 @@ typedef struct {
     uint32_t cap, cap_names;
     bool is_failed;
     uint32_t cut_line;   /* the first from which on a function was too long to be read; 0 = none was */
-    uint16_t seen[ROWS]; /* candidates of each row in this function */
+    uint16_t seen[ROWS]; /* candidates of each row in this function; in this file for a row that says so */
     uint32_t n_before;   /* candidates of the functions before this one */
     uint16_t *row;       /* [out.n] of each candidate, before they are sorted */
     uint32_t cap_row;
@@ -330,21 +330,24 @@ static uint32_t same_as(const finding *w, const myth_pack_row *row, const myth_f
     return w->out.n;
 }
 
-/* Of two places about the same, the one of the earlier row stays: sharp rows stand before wide ones. */
-static void add(finding *w, const myth_pack_row *row, uint32_t r, myth_facts *k, uint32_t e)
+/* Of two places about the same, the one of the earlier row stays: sharp rows stand before wide ones. False: the row has
+ * as many places as it may, and no wider row of its rule may have this one. */
+static bool add(finding *w, const myth_pack_row *row, uint32_t r, myth_facts *k, uint32_t e)
 {
     const myth_flow *f = k->flow;
     const myth_event *at = &f->event[e];
     char text[1024];
-    if (w->seen[r] >= row->most || is_unused(w, at->line))
-        return;
+    if (is_unused(w, at->line))
+        return true;
+    if (w->seen[r] >= row->most)
+        return false;
     const uint32_t path = path_name(f, at), n = same_as(w, row, f, e);
     if (n < w->out.n && w->row[n] <= r)
-        return;
+        return true;
     if (!MYTH_ARRAY_ROOM(w->mem, MYTH_MEM_OTHER, "candidates", &w->out.candidate, w->out.n, &w->cap) ||
         !MYTH_ARRAY_ROOM(w->mem, MYTH_MEM_OTHER, "candidates", &w->row, w->out.n, &w->cap_row)) {
         w->is_failed = true;
-        return;
+        return true;
     }
     if (n < w->out.n)
         w->seen[w->row[n]]--;
@@ -371,6 +374,7 @@ static void add(finding *w, const myth_pack_row *row, uint32_t r, myth_facts *k,
     w->out.candidate[n] = c;
     w->row[n] = (uint16_t)r;
     w->out.n += n == w->out.n;
+    return true;
 }
 
 static void try_rows(finding *w, myth_flow *f)
@@ -378,22 +382,24 @@ static void try_rows(finding *w, myth_flow *f)
     const myth_pack *rules = &w->of->rules;
     release_list release = {rules, -1};
     myth_facts k = {.flow = f, .file = &w->file, .is_release = is_release, .arg = &release, .list = -1};
-    memset(w->seen, 0, sizeof(w->seen));
+    for (uint32_t r = 0; r < rules->n_row; r++)
+        w->seen[r] = rules->row[r].is_once ? w->seen[r] : 0;
     w->n_before = w->out.n;
     for (uint32_t e = 0; e < f->n_event && !w->is_failed; e++) {
         const uint8_t kind = f->event[e].kind;
         round_now++;
+        const char *full = "";
         const myth_pack_mask callee = myth_pack_lists_of(rules, f->names + f->event[e].name);
         for (uint32_t i = rules->first[kind]; i < rules->first[kind + 1]; i++) {
             const uint32_t r = rules->order[i];
             const myth_pack_row *row = &rules->row[r];
-            bool is = true;
+            bool is = strcmp(row->id, full) != 0;
             release.list = k.list = row->release;
             k.at_line = 0;
             for (uint32_t c = 0; is && c < row->n_condition; c++)
                 is = holds(&k, rules, &row->condition[c], &callee, e);
-            if (is)
-                add(w, row, r, &k, e);
+            if (is && !add(w, row, r, &k, e))
+                full = row->id;
         }
     }
 }

@@ -220,6 +220,8 @@ bool myth_pack_open(myth_pack *r, myth_mem *mem, const char *grammar, const char
             is_good = read_event(row, rest, m);
         else if (word_is(line, k, "most"))
             is_good = m == 1 && (row->most = (uint8_t)(*rest - '0')) > 0 && row->most <= 9;
+        else if (word_is(line, k, "once"))
+            row->most = row->is_once = true;
         else if (word_is(line, k, "with"))
             is_good = (row->release = find_list(r, rest, m)) >= 0;
         else if (word_is(line, k, "if") || word_is(line, k, "not"))

@@ -8,6 +8,7 @@
  *   not FACT VALUE...        the same, turned round
  *   with LIST                functions that release what the event is about, for the facts that ask for it
  *   most N                   places of the row in one function, MYTH_CANDIDATES_ROW without this line
+ *   once                     one place of the row in a file: what it says is about the file
  *   say TEXT                 one line; {path} {callee} {origin} {line} {other} stand for what was found
  *
  * Words     of a list: a whole name (free), a method of anything (.close), or a name with * at its begin or end
@@ -37,6 +38,7 @@ typedef struct {
     char id[MYTH_PACK_ID], say[MYTH_PACK_SAY];
     char name[MYTH_PACK_ID]; /* of the row among those of its rule */
     uint8_t event, n_condition, most;
+    bool is_once;
     int release; /* list; -1 = none */
     myth_pack_condition condition[MYTH_PACK_CONDITIONS];
 } myth_pack_row;

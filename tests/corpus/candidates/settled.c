@@ -144,7 +144,7 @@ static int link_others(int *ends)
 
 static void keep_title(struct box *box, const char *title)
 {
-    box->title = strdup(title); /* FIRES unchecked-return/kept-copy-unasked missing-null-check/argument missing-null-check/parameter */
+    box->title = strdup(title); /* FIRES unchecked-return/unasked missing-null-check/argument missing-null-check/parameter */
     show_text(box->title);
 }
 
@@ -245,9 +245,9 @@ static void fill_again(struct box *box, struct cell **cell, FILE *from, int n)
     if (n < 80)
         in = from;
     show_line(in, n);
-    box->cell = calloc(1, 80); /* FIRES missing-null-check/parameter unchecked-return/kept-null-unasked */
+    box->cell = calloc(1, 80); /* FIRES missing-null-check/parameter */
     cell_fill(&box->cell, n);
-    *cell = calloc(1, 80); /* FIRES unchecked-return/kept-null-unasked */
+    *cell = calloc(1, 80);
     cell_init(*cell, n);
 }
 
