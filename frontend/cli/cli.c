@@ -24,10 +24,10 @@
 const myth_option myth_options_model[MYTH_N_OPTIONS_MODEL] = {
     {"model", "-m", MYTH_OPT_TEXT, "MODEL", offsetof(myth_model_flags, model), "(the one that ships)", 0, 0,
      "directory, .gguf or .safetensors file, ORG/NAME in the local Hugging Face cache, or random:gemma3-270m:q8_0"},
-    {"load-mode", NULL, MYTH_OPT_CHOICE, "mmap|pread", offsetof(myth_model_flags, load_mode), "mmap", 0, 0,
-     "map the tensors from the file, or copy them into memory (for network file systems)"},
     {"tokenizer", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_model_flags, tokenizer), "(one piece for each byte)", 0, 0,
      "tokenizer of a random: model: a tokenizer.json, a tokenizer.model, or a folder with one"},
+    {"load-mode", NULL, MYTH_OPT_CHOICE, "mmap|pread", offsetof(myth_model_flags, load_mode), "mmap", 0, 0,
+     "map the tensors from the file, or copy them into memory (for network file systems)"},
     {"check-tensors", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_model_flags, check_tensors), NULL, 0, 0,
      "read all weights first and refuse a model with infinite or NaN values"},
 };
@@ -420,7 +420,7 @@ myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model
     myth_status st = myth_cli_model_spec(f, spec, sizeof(spec), err);
     if (st == MYTH_OK)
         st = myth_model_open(out, cli->mem, spec, &opts, err);
-    if (st == MYTH_ENOMEM && myth_mem_limit(cli->mem, MYTH_MEM_HOST) && myth_args_find(cli->parsed, "ctx-size"))
+    if (st == MYTH_ENOMEM && myth_mem_limit(cli->mem, MYTH_MEM_HOST) && myth_args_find(cli->parsed, "cache-type-k"))
         st = refuse_with_numbers(cli, spec, f->tokenizer, err);
     if (st != MYTH_OK)
         return st;
@@ -484,7 +484,6 @@ myth_status myth_cli_tokenizer_open(myth_cli_tokenizer *out, myth_cli *cli, cons
         return myth_tokenizer_open_file(&out->t, cli->mem, spec, err);
     myth_weights_opts opts = {
         .level = MYTH_WEIGHTS_CONFIG,
-        .pread = f->load_mode == 1,
         .hub_dir = myth_env_hub_dir(),
     };
     st = myth_weights_open(&out->w, cli->mem, spec, &opts, err);
@@ -551,7 +550,8 @@ myth_status myth_cli_engine_opts(myth_cli *cli, myth_engine_opts *out, const myt
     }
     if (f->tensor_split)
         MYTH_TRY(read_split(out->split, f->tensor_split, err));
-    return MYTH_OK;
+    if (f->offload_layers && !f->offload)
+        st = myth_fail(err, MYTH_EARG, "--offload-layers: of what is not said; add --offload weights, or kv");
 fail:
     return st;
 }

@@ -116,6 +116,9 @@ extern const myth_command *const myth_commands[];
 
 extern const myth_option myth_options_model[], myth_options_engine[], myth_options_sample[];
 enum { MYTH_N_OPTIONS_MODEL = 4, MYTH_N_OPTIONS_ENGINE = 17, MYTH_N_OPTIONS_SAMPLE = 7 };
+/* Options that come first in their tables: those that say which vocabulary it is, and those of the length of a context
+ * and of a step. */
+enum { MYTH_N_OPTIONS_VOCABULARY = 2, MYTH_N_OPTIONS_SIZE = 3 };
 #define MYTH_GROUP_MODEL(type, field)                                            \
     {                                                                            \
         "model", myth_options_model, MYTH_N_OPTIONS_MODEL, offsetof(type, field) \
@@ -123,6 +126,17 @@ enum { MYTH_N_OPTIONS_MODEL = 4, MYTH_N_OPTIONS_ENGINE = 17, MYTH_N_OPTIONS_SAMP
 #define MYTH_GROUP_ENGINE(type, field)                                              \
     {                                                                               \
         "engine", myth_options_engine, MYTH_N_OPTIONS_ENGINE, offsetof(type, field) \
+    }
+/* Of a command that reads no tensors. */
+#define MYTH_GROUP_VOCABULARY(type, field)                                            \
+    {                                                                                 \
+        "model", myth_options_model, MYTH_N_OPTIONS_VOCABULARY, offsetof(type, field) \
+    }
+/* Of a command that chooses the context and the step by itself. */
+#define MYTH_GROUP_ENGINE_OF_SIZE(type, field)                                                            \
+    {                                                                                                     \
+        "engine", myth_options_engine + MYTH_N_OPTIONS_SIZE, MYTH_N_OPTIONS_ENGINE - MYTH_N_OPTIONS_SIZE, \
+            offsetof(type, field)                                                                         \
     }
 #define MYTH_GROUP_SAMPLE(type, field)                                                \
     {                                                                                 \

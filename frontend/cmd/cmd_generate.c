@@ -549,6 +549,11 @@ static int run(myth_cli *cli, const void *opts)
         return myth_cli_failf(cli, MYTH_EARG,
                               "generate: --chat makes a turn of -p TEXT or -f FILE; %s is taken as it is",
                               r.o->ids ? "--ids" : "--messages");
+    if (r.o->special && (r.o->chat || r.o->ids || r.o->messages))
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "generate: --special reads a text that is continued; %s never makes control tokens of "
+                              "names, leave one of both out",
+                              r.o->ids ? "--ids" : "a chat");
     if (r.o->tool_choice && !r.o->messages)
         return myth_cli_failf(
             cli, MYTH_EARG,

@@ -21,7 +21,7 @@ static const myth_option tokenize_options[] = {
      "put the beginning-of-sequence id first"},
 };
 static const myth_option_group tokenize_groups[] = {MYTH_GROUP("tokenize", tokenize_opts, tokenize_options),
-                                                    MYTH_GROUP_MODEL(tokenize_opts, model)};
+                                                    MYTH_GROUP_VOCABULARY(tokenize_opts, model)};
 
 static void print_ids(const tokenize_opts *o, const int32_t *ids, size_t n)
 {
@@ -93,7 +93,7 @@ static const myth_option detokenize_options[] = {
      "print {\"text\"}, with U+FFFD for invalid bytes"},
 };
 static const myth_option_group detokenize_groups[] = {MYTH_GROUP("detokenize", detokenize_opts, detokenize_options),
-                                                      MYTH_GROUP_MODEL(detokenize_opts, model)};
+                                                      MYTH_GROUP_VOCABULARY(detokenize_opts, model)};
 
 /* Decodes all ids to text, booked as STAGING. */
 static myth_status decode(char **out, size_t *len, myth_cli *cli, const myth_cli_tokenizer *l, const int32_t *ids,

@@ -25,7 +25,7 @@ static const myth_option options[] = {
 };
 static const myth_option_group groups[] = {MYTH_GROUP("verify", verify_opts, options),
                                            MYTH_GROUP_MODEL(verify_opts, model),
-                                           MYTH_GROUP_ENGINE(verify_opts, engine)};
+                                           MYTH_GROUP_ENGINE_OF_SIZE(verify_opts, engine)};
 
 typedef struct {
     myth_cli *cli;

@@ -420,6 +420,33 @@ static void exact_and_fast_logits(void **state)
     assert_int_equal(r.code, 1);
 }
 
+/* A flag that would change nothing is refused, or is none of the command's. That every flag is read at all is held by
+ * tests/tree/test_options.sh. */
+static void what_has_no_effect_is_refused(void **state)
+{
+    static const struct {
+        const char *line, *says;
+    } row[] = {
+        {"verify " TINY "-c 64", "-c"},
+        {"verify " TINY "-ub 8", "-ub"},
+        {"tokenize " TINY "--check-tensors README.md", "--check-tensors"},
+        {"tokenize " TINY "--load-mode pread README.md", "--load-mode"},
+        {"detokenize " TINY "--check-tensors 2", "--check-tensors"},
+        {"generate " TINY "-p x --offload-layers 1", "add --offload"},
+        {"generate " TINY "--ids 2 --special", "leave one of both out"},
+        {"generate " TINY "--chat -p x --special", "leave one of both out"},
+        {"embed --resume off README.md", "add -o FILE"},
+        {"embed --line-bytes 4096 README.md", "--jsonl; add it"},
+        {"generate " TINY "-p x --parallel-threshold 0.1 --stop y", "leave --stop out"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        cli_expect(&r, row[i].line, 2);
+        if (!strstr(r.err, row[i].says))
+            fail_msg("%s: %s", row[i].line, r.err);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -437,6 +464,7 @@ int main(void)
         cmocka_unit_test(how_a_prompt_is_read),
         cmocka_unit_test(load_mode_and_tensor_check),
         cmocka_unit_test(exact_and_fast_logits),
+        cmocka_unit_test(what_has_no_effect_is_refused),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }
