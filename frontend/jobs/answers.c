@@ -62,6 +62,7 @@ struct myth_answers {
     double depth, end;                        /* sums over prompts: of positions, of lengths */
     uint64_t n_answer, n_id_all, n_new_ended; /* ended: ids that the answers that have ended had at most */
     double seconds;
+    double n_at_once, at_once_s; /* ids of steps in which every slot was busy, and their seconds */
     myth_pace pace;
     myth_batch_size size;
 };
@@ -732,12 +733,18 @@ myth_status myth_answers_run(myth_answers *a, myth_error *err)
         MYTH_TRY(join(a, &has_more, err));
         MYTH_TRY(end_answers(a, &n_active, err));
         a->rows.n_token += n_active;
+        const double begin = myth_expect_now();
         MYTH_TRY(forward(a, myth_slots_step, n_active, err));
+        if (n_active == a->n_parallel) {
+            a->n_at_once += n_active;
+            a->at_once_s += myth_expect_now() - begin;
+        }
         MYTH_TRY(end_answers(a, &n_active, err));
         myth_results_progress(&a->rows, "answers", "at most ", seconds_left(a));
     } while (n_active || (has_more && !*a->cli->cancel));
     a->seconds = myth_expect_now() - a->rows.begin;
     myth_expect_keep(a->cli, a->model, &a->eo, a->engine, &a->pace);
+    myth_expect_keep_at_once(a->cli, a->model, &a->eo, a->engine, a->n_parallel, a->n_at_once, a->at_once_s);
     st = myth_results_finish(&a->rows, err);
 fail:
     myth_term_progress_end(a->cli->term);
@@ -766,6 +773,7 @@ myth_status myth_answers_print_plan(myth_answers *a, bool as_json, myth_error *e
         .depth = a->survey.n_token ? a->depth / (double)a->survey.n_token : 0,
         .end = n_ask ? a->end / (double)n_ask : 0,
         .answer_most = a->n_new_all,
+        .n_at_once = a->n_parallel,
     };
     const myth_results_count more[] = {{"new_tokens_most", "new tokens at most", a->n_new_all},
                                        {"parallel", "answers at once", a->n_parallel}};

@@ -86,8 +86,7 @@ void myth_results_fact_f32(myth_journal_fact *dst, size_t *n, const char *name, 
 /* The facts of every job: the command, the model, the prompts, and what of the machine decides bits. */
 void myth_results_facts(myth_journal_fact *dst, size_t *n, const myth_cli *cli, const myth_model *model,
                         const myth_engine_opts *eo, const myth_prompts_survey *prompts);
-/* What --dry-run prints: the survey, the job's own counts, the plan of this run, and the seconds of the work, which are
- * those of one prompt at a time. */
+/* What --dry-run prints: the survey, the job's own counts, the plan of this run, and the seconds of the work. */
 typedef struct {
     const char *key, *label;
     uint64_t n;

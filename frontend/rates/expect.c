@@ -22,6 +22,53 @@ static void reckon(myth_expectation *e, const myth_work *w)
     e->to = e->prefill + e->turns + myth_rates_seconds(r, MYTH_DECODE, w->end + each / 2, most);
 }
 
+/* The kept or named rates of a key. */
+static void read_rates(myth_rates *out, const myth_rate_key *key, const char *as)
+{
+    char path[PATH_MAX];
+    memset(out, 0, sizeof(*out));
+    if (as && myth_rates_named(out, as, key, NULL) != MYTH_OK)
+        memset(out, 0, sizeof(*out));
+    else if (!as && myth_rates_place(path, sizeof(path), NULL) == MYTH_OK)
+        myth_rates_read(out, path, key);
+}
+
+/* Why there is no figure. The flags are named, because the rates without them may be there. */
+static void say_unknown(myth_expectation *e, const myth_rate_key *key, const char *as)
+{
+    const char *flags = key->with + strspn(key->with, " ");
+    if (*flags && as)
+        snprintf(e->source, sizeof(e->source), "not predicted for %.90s: %.40s has no rate of this model as %s with it",
+                 flags, as, key->type);
+    else if (*flags)
+        snprintf(e->source, sizeof(e->source),
+                 "not predicted for %.90s: no rate of this model with it was measured on this machine yet; run mythos "
+                 "bench with the same flags",
+                 flags);
+    else if (as)
+        snprintf(e->source, sizeof(e->source), "no measured rate for this model as %s on %.100s", key->type, as);
+    else
+        snprintf(e->source, sizeof(e->source),
+                 "no measured rate for this model on this machine yet; run mythos bench or any inspection once");
+}
+
+/* Takes the rate of answers at once in place of that of one. */
+static void take_at_once(myth_expectation *out, const myth_rate_key *one, uint32_t n)
+{
+    static myth_rates rates;
+    myth_rate_key key = *one;
+    if (n <= 1)
+        return;
+    out->n_at_once = n;
+    myth_rates_at_once_key(&key, n);
+    read_rates(&rates, &key, NULL);
+    out->is_one_by_one = rates.n_point[MYTH_DECODE] == 0;
+    if (out->is_one_by_one)
+        return;
+    out->rates.n_point[MYTH_DECODE] = rates.n_point[MYTH_DECODE];
+    memcpy(out->rates.point[MYTH_DECODE], rates.point[MYTH_DECODE], sizeof(rates.point[MYTH_DECODE]));
+}
+
 myth_status myth_expect(myth_expectation *out, myth_cli *cli, const myth_model *model, const myth_engine_opts *opts,
                         const char *as, const myth_work *work, myth_error *err)
 {
@@ -37,6 +84,8 @@ myth_status myth_expect(myth_expectation *out, myth_cli *cli, const myth_model *
         myth_rates_read(&out->rates, path, &key);
     }
     const myth_rates *r = &out->rates;
+    if (work && !as)
+        take_at_once(out, &key, work->n_at_once);
     out->mean = r->n_answer >= 1 ? r->answer_tokens / r->n_answer : -1;
     out->is_known = myth_rates_are_known(r) || (!work && (r->n_point[MYTH_PREFILL] || r->n_point[MYTH_DECODE]));
     if (work && !work->n_part && work->n_kept) {
@@ -48,25 +97,11 @@ myth_status myth_expect(myth_expectation *out, myth_cli *cli, const myth_model *
         snprintf(out->source, sizeof(out->source), "measured on %.100s", as);
     else if (out->is_known)
         snprintf(out->source, sizeof(out->source), "measured on this machine (%.160s)", key.machine);
-    else if (as)
-        snprintf(out->source, sizeof(out->source), "no measured rate for this model as %s on %.100s", key.type, as);
     else
-        snprintf(out->source, sizeof(out->source),
-                 "no measured rate for this model on this machine yet; run mythos bench or any inspection once");
+        say_unknown(out, &key, as);
     if (out->is_known && work)
         reckon(out, work);
     return MYTH_OK;
-}
-
-/* The kept or named rates of a key. */
-static void read_rates(myth_rates *out, const myth_rate_key *key, const char *as)
-{
-    char path[PATH_MAX];
-    memset(out, 0, sizeof(*out));
-    if (as && myth_rates_named(out, as, key, NULL) != MYTH_OK)
-        memset(out, 0, sizeof(*out));
-    else if (!as && myth_rates_place(path, sizeof(path), NULL) == MYTH_OK)
-        myth_rates_read(out, path, key);
 }
 
 myth_status myth_expect_offload(myth_expectation *out, myth_cli *cli, const myth_model *model,
@@ -232,6 +267,11 @@ void myth_expect_print_text(FILE *f, const myth_expectation *e, const myth_work 
         fputs("from none (no answer of this model was measured)", f);
     fprintf(f, " to %.0f (the limit%s)\n", w->n_part ? (double)w->answer_most / w->n_part : 0,
             w->turn_most ? ", with rounds of context" : "");
+    if (e->is_one_by_one)
+        fprintf(
+            f,
+            "  at once        %u answers, which take less: not measured yet, the seconds are of one after the other\n",
+            e->n_at_once);
     fprintf(f, "  rates          %s\n", e->source);
 }
 
@@ -254,6 +294,10 @@ void myth_expect_print_json(myth_json_out *j, const myth_expectation *e, const m
         myth_jout_key_u64(j, "answer_tokens_most", w->answer_most);
         myth_jout_key_f64(j, "seconds_from", e->from);
         myth_jout_key_f64(j, "seconds_to", e->to);
+        if (e->n_at_once) {
+            myth_jout_key_u64(j, "answers_at_once", e->n_at_once);
+            myth_jout_key_bool(j, "is_one_by_one", e->is_one_by_one);
+        }
     }
     print_offload_json(j, &e->offload);
     myth_jout_end(j);
@@ -268,6 +312,18 @@ static void keep(myth_cli *cli, const myth_rate_key *key, const myth_pace *pace)
         st = myth_rates_add(path, key, pace, &err);
     if (st != MYTH_OK && cli->global->verbose)
         myth_term_note(cli->term, "the rates of this run are not kept: %s", err.msg);
+}
+
+void myth_expect_keep_at_once(myth_cli *cli, const myth_model *model, const myth_engine_opts *opts,
+                              const myth_engine *engine, uint32_t n, double n_tok, double seconds)
+{
+    const myth_pace pace = {.n_tok[MYTH_DECODE][0] = n_tok, .seconds[MYTH_DECODE][0] = seconds};
+    myth_rate_key key;
+    if (n <= 1 || n_tok < MYTH_RATES_FEW)
+        return;
+    myth_rates_key(&key, cli->mem, model, opts, myth_engine_device(engine));
+    myth_rates_at_once_key(&key, n);
+    keep(cli, &key, &pace);
 }
 
 void myth_expect_keep(myth_cli *cli, const myth_model *model, const myth_engine_opts *opts, const myth_engine *engine,

@@ -2,7 +2,10 @@
  *
  * Answers  nobody knows how long an answer will be. The range goes from the mean length of the answers that were
  *          measured for this model (without one: no answer at all) to the limit of every answer and every round
- * Unknown  without a rate there is no figure, only what to do to get one
+ * At once  answers that are generated together have a rate of their own, measured with as many; without it the seconds
+ *          are those of one after the other, and the output says so
+ * Unknown  without a rate there is no figure, only what to do to get one. The rates of other flags (--head host, -nkvo,
+ *          --cpu-moe, ...) are none: the message names the flags
  * Owner    plain data
  * Threads  one */
 #ifndef MYTH_RATES_EXPECT_H
@@ -31,6 +34,8 @@ typedef struct {
     myth_rates rates;
     myth_offload_expectation offload;
     bool is_known;
+    uint32_t n_at_once;    /* answers of the work that are generated together; 0 = one */
+    bool is_one_by_one;    /* but only the rate of one is known: together they take less */
     char source[256];      /* "measured on this machine (AMD EPYC, 2 threads)"; why, when they are not known */
     double mean;           /* tokens of an answer; -1 = unknown */
     double prefill, turns; /* seconds */
@@ -54,7 +59,8 @@ void myth_expect_limits(myth_cli *cli, const myth_engine_opts *opts, const char 
 void myth_expect_print_text(FILE *f, const myth_expectation *e, const myth_work *work);
 /* {"known","source","prefill_tokens","prefill_tok_s","decode_tok_s","prefill_seconds","answers_measured",
  * "answer_tokens_mean","answer_tokens_most","seconds_from","seconds_to"}; without work the rates alone; unknown:
- * {"known":false,"why"}. With --offload also "offload":{"position","in_bytes","out_bytes"}, and where the link is known
+ * {"known":false,"why"}. Of answers at once also "answers_at_once" and "is_one_by_one". With --offload also
+ * "offload":{"position","in_bytes","out_bytes"}, and where the link is known
  * "link_gb_s","copy_seconds","is_bound","decode_tok_s" in it. */
 void myth_expect_print_json(myth_json_out *j, const myth_expectation *e, const myth_work *work);
 
@@ -62,6 +68,9 @@ void myth_expect_print_json(myth_json_out *j, const myth_expectation *e, const m
 const char *myth_seconds_text(char dst[32], double s);
 /* Seconds of a monotonic clock, to measure a pace with. */
 double myth_expect_now(void);
+/* Keeps the rate of n answers at once: tokens of all together, and the seconds of the steps that had as many. */
+void myth_expect_keep_at_once(myth_cli *cli, const myth_model *model, const myth_engine_opts *opts,
+                              const myth_engine *engine, uint32_t n, double n_tok, double seconds);
 /* Keeps what a run measured: its rates, unless it was of fewer than MYTH_RATES_FEW tokens, and the speed of the link,
  * if the engine moved as many megabytes. A failure is said with --verbose only: the run itself did not fail. */
 void myth_expect_keep(myth_cli *cli, const myth_model *model, const myth_engine_opts *opts, const myth_engine *engine,

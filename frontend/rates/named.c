@@ -187,7 +187,7 @@ static bool read_row(void *user, const myth_rate_row *row)
     r->n_row += *row->model != '\0';
     if (!*row->model || !is_same_type(row->type, r->key->type) || !is_same_model(r, row))
         return true;
-    if (*row->setup && strcmp(row->setup, r->key->setup) != 0)
+    if (*row->setup ? strcmp(row->setup, r->key->setup) != 0 : r->key->with[0] != '\0')
         return true;
     if (strncmp(row->processor, r->processor, sizeof(r->processor) - 1) != 0) {
         memset(r->rates, 0, sizeof(*r->rates));

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,23 +104,76 @@ static void make_plain(char *text)
             *text = ' ';
 }
 
+/* Adds to the end of a text what fits whole. */
+static void append(char *dst, size_t cap, const char *fmt, ...)
+{
+    char more[64];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(more, sizeof(more), fmt, args);
+    va_end(args);
+    if (strlen(dst) + strlen(more) < cap)
+        strcat(dst, more);
+}
+
+/* The flags that change the speed. Of a CPU alone those of GPUs change nothing, nor do those of experts of a model
+ * without any. */
+static void put_flags(myth_rate_key *out, const myth_model *model, const myth_engine_opts *o)
+{
+    static const char *const moved[] = {"", " --offload weights", " --offload kv"};
+    const bool is_cpu = strcmp(o->device, "cpu") == 0;
+    const uint32_t n_moe = model->config.n_expert ? o->n_cpu_moe : 0;
+#define SETUP(...) append(out->setup, sizeof(out->setup), __VA_ARGS__)
+#define WITH(...)  append(out->with, sizeof(out->with), __VA_ARGS__)
+    if (o->is_exact) {
+        SETUP(" exact");
+        WITH(" --exact");
+    }
+    if (is_cpu)
+        return;
+    if (o->has_gpu_layers && o->n_gpu_layers < model->config.n_layer) {
+        SETUP(" -ngl %u", o->n_gpu_layers);
+        WITH(" -ngl %u", o->n_gpu_layers);
+    }
+    if (o->offload || n_moe || o->host_head)
+        SETUP(" offload %d.%u%s", (int)o->offload, n_moe, o->host_head ? " head" : "");
+    if (o->n_host_kv)
+        SETUP(" kv %u", o->n_host_kv);
+    if (o->offload && o->n_offload)
+        SETUP(" of %u", o->n_offload);
+    WITH("%s", moved[o->offload]);
+    if (o->offload && o->n_offload)
+        WITH(" --offload-layers %u", o->n_offload);
+    if (n_moe == UINT32_MAX)
+        WITH(" --cpu-moe");
+    else if (n_moe)
+        WITH(" --n-cpu-moe %u", n_moe);
+    if (o->host_head)
+        WITH(" --head host");
+    if (o->n_host_kv == UINT32_MAX)
+        WITH(" --no-kv-offload");
+    else if (o->n_host_kv)
+        WITH(" --n-host-kv %u", o->n_host_kv);
+#undef SETUP
+#undef WITH
+}
+
+void myth_rates_at_once_key(myth_rate_key *key, uint32_t n)
+{
+    append(key->setup, sizeof(key->setup), " np %u", n);
+    append(key->with, sizeof(key->with), " -np %u", n);
+}
+
 void myth_rates_key(myth_rate_key *out, myth_mem *mem, const myth_model *model, const myth_engine_opts *opts,
                     const char *machine)
 {
-    size_t n;
     memset(out, 0, sizeof(*out));
     if (machine)
         snprintf(out->machine, sizeof(out->machine), "%s", machine);
     else
         find_machine(out->machine, mem, opts);
-    n = (size_t)snprintf(out->setup, sizeof(out->setup), "%.31s%s", opts->device, opts->is_exact ? " exact" : "");
-    if (opts->has_gpu_layers)
-        n += (size_t)snprintf(out->setup + n, sizeof(out->setup) - n, " -ngl %u", opts->n_gpu_layers);
-    if (n < sizeof(out->setup) && (opts->offload || opts->n_cpu_moe || opts->host_head))
-        n += (size_t)snprintf(out->setup + n, sizeof(out->setup) - n, " offload %d.%u%s", (int)opts->offload,
-                              opts->n_cpu_moe, opts->host_head ? " head" : "");
-    if (n < sizeof(out->setup) && opts->n_host_kv)
-        snprintf(out->setup + n, sizeof(out->setup) - n, " kv %u", opts->n_host_kv);
+    snprintf(out->setup, sizeof(out->setup), "%.31s", opts->device);
+    put_flags(out, model, opts);
     snprintf(out->model, sizeof(out->model), "%s", myth_model_name(model));
     snprintf(out->type, sizeof(out->type), "%s", type_of(model));
     myth_rates_shape(out->shape, &model->config);

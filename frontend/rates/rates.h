@@ -6,6 +6,7 @@
  *          weights: the values of weights do not change the speed, so a fine-tuned model has the rates of its base
  * Named    a file of bench/results by its name, or any file of that form or of the kept form by its path: rates of
  *          another machine. In the kept form the setup must be the same, and of several machines the last one counts.
+ *          Rows without a setup are of no flags that change it, and say nothing of a setup that has some.
  *          machines.csv beside them says how much memory devices have that are not here
  * Depth    a rate is of tokens at a position in the sequence, since attention grows with it. Between two measured
  *          depths the seconds of a token are interpolated, outside of them the nearest is taken
@@ -42,6 +43,7 @@ typedef enum { MYTH_PREFILL, MYTH_DECODE, MYTH_RATE_N } myth_rate_kind;
 typedef struct {
     char machine[160]; /* "AMD EPYC, 2 threads, avx512" */
     char setup[64];    /* "cpu", "cuda:0 -ngl 20" */
+    char with[112];    /* the flags of the setup that change the speed, for people: "--head host"; "" = none */
     char model[64];    /* for people, except in named files without shapes */
     char type[16];     /* "q8_0" */
     char shape[17];    /* hash of the sizes of layers, as 16 hex digits */
@@ -71,6 +73,9 @@ void myth_pace_add(myth_pace *p, myth_rate_kind kind, uint32_t at, uint32_t n, d
  * device would say, or the device's name when it is not here. mem books for the call. */
 void myth_rates_key(myth_rate_key *out, myth_mem *mem, const myth_model *model, const myth_engine_opts *opts,
                     const char *machine);
+
+/* The key of n answers at once, whose tokens are those of all together. From the key of one. */
+void myth_rates_at_once_key(myth_rate_key *key, uint32_t n);
 
 /* The key of the link between host memory and the options' device, which the models that use it have in common. Its
  * "tokens" are megabytes, copied in, of kind MYTH_DECODE at depth 0. From a key of the same machine. */

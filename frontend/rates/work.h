@@ -15,6 +15,7 @@ typedef struct {
     double end;             /* mean length of a prompt: where its answer begins */
     uint64_t turn_most;     /* that rounds of context may feed       */
     uint64_t answer_most;   /* that all answers may have, rounds included */
+    uint32_t n_at_once;     /* answers generated together; 0 = one */
 } myth_work;
 
 #endif

@@ -119,6 +119,74 @@ static void rows_of_a_bench_of_another_machine_are_read(void **state)
     json_decref(e);
 }
 
+/* Rates of no flags say nothing of a run with flags that change the speed: these are named. */
+static void flags_without_rates_are_named(void **state)
+{
+    static const struct {
+        const char *flags, *named; /* named "" = the rates hold */
+    } row[] = {
+        {"", ""},
+        {"--device cpu --head host -nkvo --offload weights", ""}, /* of GPUs */
+        {"--device cuda:7 --cpu-moe", ""},                        /* the model has no experts */
+        {"--device cuda:7 -ngl 99", ""},                          /* all layers */
+        {"--device cuda:7 --head host", "--head host"},
+        {"--device cuda:7 -nkvo", "--no-kv-offload"},
+        {"--device cuda:7 --n-host-kv 2 --head host", "--head host --n-host-kv 2"},
+        {"--device cuda:7 --offload weights --offload-layers 3", "--offload weights --offload-layers 3"},
+        {"--device cuda:7 -ngl 4", "-ngl 4"},
+        {"--exact", "--exact"},
+    };
+    char line[300], wanted[300];
+    (void)state;
+    cli_shell(&r, "printf 'device,description,model,type,test,batch,depth,tok_s,note\\n"
+                  "cuda:0,X,gemma3-1b,q8_0,prefill,512,0,5000,\\n"
+                  "cuda:0,X,gemma3-1b,q8_0,decode,1,0,200,\\n' >$D/flags.csv");
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        snprintf(line, sizeof(line),
+                 "plan --json -m random:gemma3-1b:q8_0 --as $D/flags.csv --mem-limit cuda:7=80GiB %s", row[i].flags);
+        json_t *e = expected(line);
+        const bool is_known = json_is_true(json_object_get(e, "known"));
+        snprintf(wanted, sizeof(wanted), "not predicted for %s: ", row[i].named);
+        const char *why = json_string_value(json_object_get(e, "why"));
+        if (is_known != !row[i].named[0] || (!is_known && (!why || strncmp(why, wanted, strlen(wanted)) != 0)))
+            fail_msg("%s: %s", row[i].flags, why ? why : "known");
+        json_decref(e);
+    }
+    snprintf(line, sizeof(line), "plan --json -m random:gemma4-moe-tiny:q8_0 --device cuda:7 --as h100 --cpu-moe");
+    json_t *e = expected(line);
+    assert_non_null(strstr(json_string_value(json_object_get(e, "why")), "not predicted for --cpu-moe: h100 has no"));
+    json_decref(e);
+}
+
+/* Answers at once have a rate of their own; until it was measured the seconds are said to be of one after the other. */
+static void answers_at_once_have_their_own_rate(void **state)
+{
+    (void)state;
+#define JOB "generate " TINY "--jsonl $D/p.jsonl -n 40 --ignore-eos "
+    cli_shell(&r, "for i in $(seq 8); do echo \"\\\"text $i of some words\\\"\"; done >$D/p.jsonl; "
+                  "$M generate " TINY "-p 'some words to begin with, and more of them' -n 60 --ignore-eos >/dev/null");
+    assert_int_equal(r.code, 0);
+    json_t *e = expected(JOB "-np 4 --dry-run --json");
+    assert_int_equal((int)cli_number(e, "answers_at_once"), 4);
+    assert_true(json_is_true(json_object_get(e, "is_one_by_one")));
+    json_decref(e);
+    cli_expect(&r, JOB "-np 4 --dry-run", 0);
+    assert_non_null(strstr(r.out, "at once        4 answers, which take less"));
+    cli_expect(&r, JOB "-np 4 -o $D/o", 0);
+    e = expected(JOB "-np 4 --dry-run --json");
+    assert_true(json_is_false(json_object_get(e, "is_one_by_one")));
+    assert_true(cli_number(e, "decode_tok_s") > 0);
+    json_decref(e);
+    cli_shell(&r, "grep -c '\"cpu np 4\".*,tg' $D/state/mythos/rates.csv || cat $D/state/mythos/rates.csv");
+    assert_string_equal(r.out, "1\n");
+    e = expected(JOB "-np 8 --dry-run --json"); /* another number is another rate */
+    assert_true(json_is_true(json_object_get(e, "is_one_by_one")));
+    json_decref(e);
+    e = expected(JOB "-np 1 --dry-run --json");
+    assert_null(json_object_get(e, "answers_at_once"));
+    json_decref(e);
+}
+
 static void a_device_that_is_not_here_is_planned(void **state)
 {
     (void)state;
@@ -200,6 +268,8 @@ int main(void)
         cmocka_unit_test(without_a_measurement_there_is_no_figure),
         cmocka_unit_test(results_of_other_machines_have_names),
         cmocka_unit_test(rows_of_a_bench_of_another_machine_are_read),
+        cmocka_unit_test(flags_without_rates_are_named),
+        cmocka_unit_test(answers_at_once_have_their_own_rate),
         cmocka_unit_test(a_device_that_is_not_here_is_planned),
         cmocka_unit_test(offload_is_reckoned_from_the_link_and_the_rate),
         cmocka_unit_test(a_run_is_what_the_next_plan_knows),
