@@ -46,6 +46,8 @@ const char *myth_term_color(const myth_term *t, const FILE *stream, myth_color c
 
 void myth_term_progress(myth_term *t, const char *what, unsigned long long done, unsigned long long total)
 {
+    if (t->told)
+        t->told(t->told_arg, what, done, total);
     if (!t->has_progress)
         return;
     if (total)

@@ -36,8 +36,11 @@ typedef struct {
     bool has_color_out, has_color_err;
     bool is_terminal_out, is_terminal_err;
     const FILE *as_out; /* a stream that is shown as standard output is; NULL = none */
-    FILE *notes;        /* gets every note and a zero, also under --quiet; NULL = nothing does */
-    bool line_open;     /* a progress line is on the screen and must be cleared before other text */
+    /* gets what a progress line has, whether it is shown or not; NULL = nothing does */
+    void (*told)(void *arg, const char *what, unsigned long long done, unsigned long long total);
+    void *told_arg;
+    FILE *notes;    /* gets every note and a zero, also under --quiet; NULL = nothing does */
+    bool line_open; /* a progress line is on the screen and must be cleared before other text */
 } myth_term;
 
 void myth_term_start(myth_term *t, bool is_quiet, bool is_verbose, bool is_json_log);

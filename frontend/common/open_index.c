@@ -71,7 +71,7 @@ myth_status myth_cli_index_update(myth_index *x, myth_cli *cli, myth_missed_list
     listener l = {.cli = cli, .rows = unread};
     myth_index_stats stats;
     myth_index_update_opts uo = {
-        .progress = cli->term->has_progress ? on_progress : NULL,
+        .progress = cli->term->has_progress || cli->term->told ? on_progress : NULL,
         .progress_arg = cli->term,
         .is_cancelled = cli->cancel,
         .unread = on_unread,

@@ -135,7 +135,6 @@ static void add(const char **arg, size_t *n, const char *flag, const char *value
 
 static myth_status run_inspect(myth_tools *t, const json_t *args, myth_reply *a, myth_error *err)
 {
-    static asked q; /* some 64 KiB of paths */
     const myth_global *g = t->cli->global;
     char program[PATH_MAX], threads[16];
     const char *arg[ARGS + 1] = {"inspect", "--format", "json", "-q", "--fail-level", "never"};
@@ -145,14 +144,19 @@ static myth_status run_inspect(myth_tools *t, const json_t *args, myth_reply *a,
     myth_status st = MYTH_OK;
     const myth_scan_opts so = {
         .root = t->dir, .names_only = true, .n_threads = g->n_threads, .is_cancelled = t->cli->cancel};
-    q = (asked){.t = t};
-    myth_tool_texts(&q.paths, args, "paths");
-    if (q.paths.n == 0)
-        return myth_fail(err, MYTH_EARG, "inspect: no path is given; \".\" is the whole directory");
-    MYTH_TRY(myth_scan(&q.list, t->cli->mem, &so, err));
-    for (int i = 0; i < q.paths.n; i++)
-        MYTH_TRY(check_path(&q, q.paths.item[i], err));
-    myth_place_find_folder(&q.place, t->dir, false);
+    asked *q = myth_alloc(t->cli->mem, MYTH_MEM_OTHER, "paths", sizeof(*q)); /* some 64 KiB */
+    if (!q)
+        return myth_fail(err, MYTH_ENOMEM, "inspect: out of memory for the paths");
+    q->t = t;
+    myth_tool_texts(&q->paths, args, "paths");
+    if (q->paths.n == 0) {
+        st = myth_fail(err, MYTH_EARG, "inspect: no path is given; \".\" is the whole directory");
+        goto fail;
+    }
+    MYTH_TRY(myth_scan(&q->list, t->cli->mem, &so, err));
+    for (int i = 0; i < q->paths.n; i++)
+        MYTH_TRY(check_path(q, q->paths.item[i], err));
+    myth_place_find_folder(&q->place, t->dir, false);
     if (!myth_cli_self(program, sizeof(program))) {
         st = myth_fail(err, MYTH_EIO, "inspect: the path of this program is not known");
         goto fail;
@@ -172,18 +176,19 @@ static myth_status run_inspect(myth_tools *t, const json_t *args, myth_reply *a,
     if (g->is_exact)
         arg[n++] = "--exact";
     arg[n++] = "--";
-    for (uint32_t i = 0; i < q.n_path; i++)
-        arg[n++] = q.path[i][0] ? q.path[i] : ".";
+    for (uint32_t i = 0; i < q->n_path; i++)
+        arg[n++] = q->path[i][0] ? q->path[i] : ".";
     arg[n] = NULL;
     const myth_self self = {.program = program,
                             .cancel = t->cli->cancel,
                             .mem = t->cli->mem,
                             .seconds = (uint32_t)myth_tool_number(t, args, "max_seconds")};
     MYTH_TRY(myth_self_json(&report, &code, &self, arg, t->dir, 1u << MYTH_EXIT_INCOMPLETE, err));
-    put_report(a, &q, report);
+    put_report(a, q, report);
 fail:
     json_decref(report);
-    myth_scan_close(&q.list, t->cli->mem);
+    myth_scan_close(&q->list, t->cli->mem);
+    myth_free(t->cli->mem, q);
     return st;
 }
 
@@ -214,5 +219,6 @@ const myth_tool myth_tool_inspect = {
     .items = "findings",
     .arg = inspect_args,
     .n_arg = sizeof(inspect_args) / sizeof(inspect_args[0]),
+    .may_last = true,
     .run = run_inspect,
 };

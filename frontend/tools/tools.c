@@ -58,6 +58,12 @@ bool myth_tools_has(const char *name, const char **hint)
     return find_tool(name) != NULL;
 }
 
+bool myth_tools_may_last(const char *name)
+{
+    const myth_tool *tool = find_tool(name);
+    return tool && tool->may_last;
+}
+
 /* ---- checking a call ---- */
 
 static const char *type_name(const json_t *v)
@@ -97,6 +103,8 @@ static myth_status check_text(const char *name, const myth_tool_arg *a, const js
                          MYTH_TOOL_TEXT_MAX);
     if (n == 0)
         return myth_fail(err, MYTH_EARG, "%s: %s: the text is empty", name, a->name);
+    if (strlen(json_string_value(v)) != n)
+        return myth_fail(err, MYTH_EARG, "%s: %s: the text has a zero byte", name, a->name);
     if (a->words && !is_word_of(a->words, json_string_value(v)))
         return myth_fail(err, MYTH_EARG, "%s: %s: got '%.40s', expected %s", name, a->name, json_string_value(v),
                          a->words);

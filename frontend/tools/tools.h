@@ -11,7 +11,7 @@
  * Secrets   that the detectors find are replaced in everything that comes from a file (redact.h)
  * State     the index stays open from one call to the next and is brought up to date in every call that needs it
  * Owner     the caller frees an answer with free, and closes the tools before the run ends
- * Threads   one
+ * Threads   one for each myth_tools
  * Errors    MYTH_EARG wrong arguments; MYTH_ENOTFOUND an unknown tool, a missing file; and what the retriever returns.
  *           After an error the tools can be called again */
 #ifndef MYTH_TOOLS_H
@@ -39,6 +39,8 @@ myth_status myth_tools_call(myth_tools *t, const char *name, const json_t *args,
                             myth_error *err);
 /* Whether there is a tool of this name; hint gets the one that was probably meant, or NULL. */
 bool myth_tools_has(const char *name, const char **hint);
+/* Whether the tool runs in a process of its own and may last, so that others should not wait for it. */
+bool myth_tools_may_last(const char *name);
 /* Writes the array of all tools, each {"name","title","description","inputSchema","annotations"}, as tools/list of the
  * Model Context Protocol has it. */
 void myth_tools_list_json(myth_json_out *j);

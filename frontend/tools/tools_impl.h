@@ -32,6 +32,7 @@ typedef struct {
     const char *name, *title, *help, *items; /* items: the key of the answer's list */
     const myth_tool_arg *arg;
     size_t n_arg;
+    bool may_last; /* it runs in a process of its own */
     myth_status (*run)(struct myth_tools *t, const json_t *args, myth_reply *a, myth_error *err);
 } myth_tool;
 

@@ -154,10 +154,19 @@ def refused(text, code, id=None):
 def message(**fields):
     return json.dumps({"jsonrpc": "2.0", "id": 7, "method": "ping", **fields})
 
-for bad in ("{", "}", "nonsense", '{"jsonrpc":"2.0","id":1,"method":"ping"', '{"a":1,"a":2}', "\x00", "[[[[" * 5000,
-            '{"jsonrpc":"2.0","id":99999999999999999999999,"method":"ping"}', '"' + "a" * 100000, b"\xff\xfe{}",
-            b'{"jsonrpc":"2.0","id":"\xc3","method":"ping"}', '{"id":1}{"id":2}'):
+for bad in ("{", "}", "nonsense", '{"jsonrpc":"2.0","id":1,"method":"ping"', '{"id":1,"a":', "\x00", "[[[[" * 5000,
+            '"' + "a" * 100000, b"\xff\xfe{}", b'{"jsonrpc":"2.0","id":"\xc3","method":"ping"}', '{"id":1}{"id":2}',
+            '{"params":{"id":1},"x":1e999}', '{"id":1.5,"x":1e999}', '{"id":01,"x":1e999}',
+            '{"id":"\\ud800","x":1e999}'):
     refused(bad, -32700)
+# JSON that is refused for its values: a client that asked is told so, and does not wait for its answer
+for bad in ('{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":1e999}}',
+            '{"jsonrpc":"2.0","params":{"a\\u0000":["id",{"id":1}],"id":2},"id" : 7,"method":"ping"}',
+            '{"jsonrpc":"2.0","method":"id","a\\"id\\":":99999999999999999999,"id":7}',
+            '{"jsonrpc":"2.0","id":7,"method":"ping","params":' + "[" * 5000 + "]" * 5000 + "}"):
+    refused(bad, -32602, 7)
+refused('{"jsonrpc":"2.0","id":99999999999999999999999,"method":"ping"}', -32602, 99999999999999999999999)
+refused('{"jsonrpc":"2.0","id":"\\u0000\\"","method":"ping","params":{"x":1e999}}', -32602, "\0\"")
 for bad in ("1", "null", '"text"', "{}", "[]", "[1]", "true"):
     refused(bad, -32600)
 for id in (None, True, 1.5, [], {}, [1]):
@@ -176,8 +185,19 @@ for params in ({}, {"name": 3}, {"name": "none"}, {"name": "open_fil"}, {"name":
                {"name": "open_file", "arguments": "x"}, {"name": "open_file", "arguments": None}):
     refused(message(method="tools/call", params=params), -32602, 7)
 
+# ---- JSON that is unusual ----
+c.raw(b"  \n\t \r\n")
+c.raw(b"\xef\xbb\xbf" + message().encode() + b" \n")
+assert c.answer()["result"] == {}
+assert c.send('{"jsonrpc":"2.0","id":7,"id":8,"method":"nothing","method":"ping"}') == {"jsonrpc": "2.0", "id": 8,
+                                                                                       "result": {}}
+refused(message(method="ping\0"), -32600, 7)
+refused(message(method="tools/call", params={"name": "open_file\0"}), -32602, 7)
+is_error, text = c.call("search_text", pattern="a\0b")
+assert is_error and "pattern: the text has a zero byte" in text, text
+
 # ---- ids ----
-for id in (0, -1, 2**63 - 1, -2**63, "", "a", "é\n\"\\", "\u202e", "x" * 100000):
+for id in (0, -1, 2**63 - 1, -2**63, "", "a", "a\0b", "é\n\"\\", "\u202e", "x" * 100000):
     c.ask("ping", id=id)
 
 # ---- no answer ----
@@ -202,6 +222,11 @@ whole = message(params={"_meta": {"x": "y" * (1 << 20)}})
 whole = whole[:whole.index("y")] + "y" * ((1 << 20) - (len(whole) - (1 << 20))) + whole[whole.rindex("y") + 1:]
 assert len(whole) == 1 << 20
 assert c.send(whole)["result"] == {}
+c.raw(message().encode()[:-1] + b" " * (3 << 20))
+r = c.answer()
+assert r["error"]["code"] == -32600 and r["id"] == 7, r
+c.raw(b"}\n")
+c.lives()
 c.raw(b"a" * (3 << 20))
 assert c.answer()["error"]["code"] == -32600
 c.raw(b"a" * (3 << 20) + b"\n")
