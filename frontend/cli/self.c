@@ -8,9 +8,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -91,6 +91,30 @@ fail:
     return st;
 }
 
+typedef struct {
+    const myth_self *self;
+    char *const *argv, *const *env;
+    const char *dir;
+    int out_fd, err_fd, told_fd; /* told_fd gets the error when the program cannot be started */
+    pid_t parent;
+} child;
+
+/* The forked process: calls only what is safe there. It ends with the thread that waits for it, whatever ends that. */
+static _Noreturn void become(const child *c)
+{
+    const int none = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const int in = fcntl(none, F_DUPFD_CLOEXEC, 3), out = fcntl(c->out_fd, F_DUPFD_CLOEXEC, 3),
+              log = fcntl(c->err_fd, F_DUPFD_CLOEXEC, 3), told = fcntl(c->told_fd, F_DUPFD_CLOEXEC, 3);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() == c->parent && dup2(in, 0) == 0 && dup2(out, 1) == 1 && dup2(log, 2) == 2 &&
+        (!c->dir || chdir(c->dir) == 0))
+        execve(c->self->program, c->argv, c->env);
+    const int rc = errno ? errno : ECHILD;
+    if (write(told, &rc, sizeof(rc)) < 0)
+        _exit(126);
+    _exit(127);
+}
+
 static myth_status start(pid_t *pid, const myth_self *self, const char *const *args, const char *dir, int out_fd,
                          int err_fd, myth_error *err)
 {
@@ -111,17 +135,27 @@ static myth_status start(pid_t *pid, const myth_self *self, const char *const *a
         env[n++] = state;
     }
     env[n] = NULL;
-    posix_spawn_file_actions_t fa;
-    int rc = posix_spawn_file_actions_init(&fa);
-    if (rc != 0)
-        return myth_fail(err, MYTH_ENOMEM, "%s: %s", self->program, strerror(rc));
-    posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&fa, out_fd, 1);
-    posix_spawn_file_actions_adddup2(&fa, err_fd, 2);
-    if (dir)
-        posix_spawn_file_actions_addchdir_np(&fa, dir);
-    rc = posix_spawn(pid, self->program, &fa, NULL, (char *const *)argv, env);
-    posix_spawn_file_actions_destroy(&fa);
+    int told[2], rc = 0;
+    if (pipe2(told, O_CLOEXEC) != 0)
+        return myth_fail(err, MYTH_EIO, "pipe: %s", strerror(errno));
+    const pid_t parent = getpid();
+    *pid = fork();
+    if (*pid == 0)
+        become(&(const child){.self = self,
+                              .argv = (char *const *)argv,
+                              .env = env,
+                              .dir = dir,
+                              .out_fd = out_fd,
+                              .err_fd = err_fd,
+                              .told_fd = told[1],
+                              .parent = parent});
+    rc = *pid < 0 ? errno : 0;
+    close(told[1]);
+    while (*pid > 0 && read(told[0], &rc, sizeof(rc)) < 0 && errno == EINTR)
+        ;
+    close(told[0]);
+    while (*pid > 0 && rc != 0 && waitpid(*pid, NULL, 0) < 0 && errno == EINTR)
+        ;
     return rc == 0 ? MYTH_OK
                    : myth_fail(err, MYTH_EIO, "%s cannot be started%s%s: %s", self->program, dir ? " in " : "",
                                dir ? dir : "", strerror(rc));

@@ -174,7 +174,7 @@ const myth_command myth_cmd_mcp = {
         "what else is asked is answered meanwhile. A call ends without an answer when the client sends "
         "notifications/cancelled, and tells its progress once a second when it has a progressToken. At most 256 calls "
         "wait. What a tool refuses is an answer with isError; a message that is wrong is an error of the protocol, and "
-        "the process goes on. It ends at a signal, or when its input ends: calls that are not done within 10 seconds "
+        "the process goes on. It ends at a signal, or when its input ends: calls that are not done within 5 seconds "
         "of that are stopped. "
         "Protocol versions: 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05.",
     .group = mcp_groups,

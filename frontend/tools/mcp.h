@@ -115,7 +115,7 @@ void myth_mcp_cancel(myth_mcp *s, const json_t *id);
 bool myth_mcp_tell(myth_mcp *s);
 /* No more calls come. Those that there are get their answers within MYTH_MCP_END_S seconds or an error then; at_once:
  * they get none. */
-enum { MYTH_MCP_END_S = 10 };
+enum { MYTH_MCP_END_S = 5 };
 void myth_mcp_finish(myth_mcp *s, bool at_once);
 void myth_mcp_stop(myth_mcp *s); /* frees all; takes one that did not start */
 

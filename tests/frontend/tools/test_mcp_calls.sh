@@ -176,12 +176,19 @@ c.p.stdout.close()  # nobody reads any more
 assert c.p.wait() == 0
 wait_for_end(pid)
 
-for sig in (signal.SIGTERM, signal.SIGINT):
+c = Client()
+c.call(1)
+pid = c.child()
+c.p.stdin.close()  # a call that lasts has an end, which is told to whom it concerns
+assert c.hear()["result"]["isError"] and c.p.wait() == 0
+wait_for_end(pid)
+
+for sig, code in ((signal.SIGTERM, 0), (signal.SIGINT, 0), (signal.SIGKILL, -signal.SIGKILL)):
     c = Client()
     c.call(1)
     pid = c.child()
     c.p.send_signal(sig)
-    assert c.p.wait() == 0, c.p.returncode
+    assert c.p.wait() == code, c.p.returncode
     wait_for_end(pid)
 print("calls ran, waited and ended as the client asked")
 END
