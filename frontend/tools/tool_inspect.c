@@ -11,13 +11,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { ARGS = MYTH_SELF_ARGS, SECONDS = 600 };
+enum { ARGS = MYTH_SELF_ARGS, SECONDS = 600, TEXT_BYTES = 32 << 10 };
 
 typedef struct {
     myth_tools *t;
     myth_opt_list paths; /* as the caller spells them */
     char path[MYTH_OPT_LIST_MAX][PATH_MAX];
     uint32_t n_path;
+    const char *arg[ARGS + 1]; /* the words of the command, made in text */
+    size_t n_arg;
+    char text[TEXT_BYTES];
+    size_t n_text;
+    bool is_full;        /* a word did not fit */
     myth_place place;    /* of the directory in its repository */
     myth_scan_list list; /* of the directory */
 } asked;
@@ -124,27 +129,32 @@ static void put_report(myth_reply *a, const asked *q, const json_t *report)
     myth_reply_note(a, false, "a quote exists where it is said to; whether a finding is true is the model's opinion");
 }
 
-/* Appends a flag and its value, if there is one. */
-static void add(const char **arg, size_t *n, const char *flag, const char *value)
+/* Appends a flag with its value, if there is one, as one word: a value may begin with a dash. */
+static void add(asked *q, const char *flag, const char *value)
 {
     if (!value)
         return;
-    arg[(*n)++] = flag;
-    arg[(*n)++] = value;
+    char *word = q->text + q->n_text;
+    const int n = snprintf(word, sizeof(q->text) - q->n_text, "%s=%s", flag, value);
+    if (n < 0 || (size_t)n >= sizeof(q->text) - q->n_text) {
+        q->is_full = true;
+        return;
+    }
+    q->n_text += (size_t)n + 1;
+    q->arg[q->n_arg++] = word;
 }
 
 static myth_status run_inspect(myth_tools *t, const json_t *args, myth_reply *a, myth_error *err)
 {
     const myth_global *g = t->cli->global;
     char program[PATH_MAX], threads[16];
-    const char *arg[ARGS + 1] = {"inspect", "--format", "json", "-q", "--fail-level", "never"};
-    size_t n = 6;
+    static const char *const words[] = {"inspect", "--format=json", "-q", "--fail-level=never"};
     int code;
     json_t *report = NULL;
     myth_status st = MYTH_OK;
     const myth_scan_opts so = {
         .root = t->dir, .names_only = true, .n_threads = g->n_threads, .is_cancelled = t->cli->cancel};
-    asked *q = myth_alloc(t->cli->mem, MYTH_MEM_OTHER, "paths", sizeof(*q)); /* some 64 KiB */
+    asked *q = myth_alloc(t->cli->mem, MYTH_MEM_OTHER, "paths", sizeof(*q)); /* some 100 KiB */
     if (!q)
         return myth_fail(err, MYTH_ENOMEM, "inspect: out of memory for the paths");
     q->t = t;
@@ -161,29 +171,34 @@ static myth_status run_inspect(myth_tools *t, const json_t *args, myth_reply *a,
         st = myth_fail(err, MYTH_EIO, "inspect: the path of this program is not known");
         goto fail;
     }
-    add(arg, &n, "-m", t->model->model);
-    add(arg, &n, "--tokenizer", t->model->tokenizer);
-    add(arg, &n, "--load-mode", t->model->load_mode ? "pread" : NULL);
-    add(arg, &n, "--device", g->device);
-    add(arg, &n, "--mem-limit", g->mem_limit);
-    add(arg, &n, "--rules", myth_tool_text(args, "rules"));
-    add(arg, &n, "--min-severity", myth_tool_text(args, "min_severity"));
-    add(arg, &n, "--task", myth_tool_text(args, "task"));
+    for (; q->n_arg < sizeof(words) / sizeof(words[0]); q->n_arg++)
+        q->arg[q->n_arg] = words[q->n_arg];
+    add(q, "--model", t->model->model);
+    add(q, "--tokenizer", t->model->tokenizer);
+    add(q, "--load-mode", t->model->load_mode ? "pread" : NULL);
+    add(q, "--device", g->device);
+    add(q, "--mem-limit", g->mem_limit);
+    add(q, "--rules", myth_tool_text(args, "rules"));
+    add(q, "--min-severity", myth_tool_text(args, "min_severity"));
+    add(q, "--task", myth_tool_text(args, "task"));
     snprintf(threads, sizeof(threads), "%u", g->n_threads);
-    add(arg, &n, "--threads", g->n_threads ? threads : NULL);
+    add(q, "--threads", g->n_threads ? threads : NULL);
     if (t->model->check_tensors)
-        arg[n++] = "--check-tensors";
+        q->arg[q->n_arg++] = "--check-tensors";
     if (g->is_exact)
-        arg[n++] = "--exact";
-    arg[n++] = "--";
+        q->arg[q->n_arg++] = "--exact";
+    q->arg[q->n_arg++] = "--";
     for (uint32_t i = 0; i < q->n_path; i++)
-        arg[n++] = q->path[i][0] ? q->path[i] : ".";
-    arg[n] = NULL;
+        q->arg[q->n_arg++] = q->path[i][0] ? q->path[i] : ".";
+    if (q->is_full) {
+        st = myth_fail(err, MYTH_ELIMIT, "inspect: the arguments are longer than %d bytes", TEXT_BYTES);
+        goto fail;
+    }
     const myth_self self = {.program = program,
                             .cancel = t->cli->cancel,
                             .mem = t->cli->mem,
                             .seconds = (uint32_t)myth_tool_number(t, args, "max_seconds")};
-    MYTH_TRY(myth_self_json(&report, &code, &self, arg, t->dir, 1u << MYTH_EXIT_INCOMPLETE, err));
+    MYTH_TRY(myth_self_json(&report, &code, &self, q->arg, t->dir, 1u << MYTH_EXIT_INCOMPLETE, err));
     put_report(a, q, report);
 fail:
     json_decref(report);

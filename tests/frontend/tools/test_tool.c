@@ -572,6 +572,13 @@ static void code_is_inspected(void **state)
     cli_shell(&r, "$M tool inspect $D/r --args '{\"paths\":[\"i\"],\"rules\":\"none\"}'");
     assert_int_equal(r.code, MYTH_EXIT_USAGE);
     assert_non_null(strstr(r.err, "no rule 'none'"));
+    static const char *const flags[] = {"--help", "-h", "--show-config", "--"};
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) { /* as values they are no flags */
+        snprintf(line, sizeof(line), "$M tool inspect $D/r --args '{\"paths\":[\"i\"],\"rules\":\"%s\"}'", flags[i]);
+        cli_shell(&r, line);
+        if (r.code != MYTH_EXIT_USAGE || !strstr(r.err, "no rule '-"))
+            fail_msg("%s: exit %d: %s%s", line, r.code, r.err, r.out);
+    }
     unsetenv("MYTHOS_FIND");
 }
 
