@@ -3,9 +3,11 @@
 
 #include <assert.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const myth_env_row table[] = {
     {"MYTHOS_CONFIG", "FILE", "the configuration file; if it is empty, no file is read"},
@@ -21,7 +23,7 @@ static const myth_env_row table[] = {
      "holds the log of runs as DIR/mythos/runs.db and measured rates as DIR/mythos/rates.csv; ~/.local/state where it "
      "is "
      "not set"},
-    {"HOME", "DIR", "the home directory, ~"},
+    {"HOME", "DIR", "the home directory, ~; where it is not set, the cache is in the one that the system knows"},
     {"TMPDIR", "DIR", "holds temporary folders; /tmp where it is not set"},
     {"NO_COLOR", "1", "use no colours"},
     {"CLICOLOR_FORCE", "1", "use colours even if the output is not a terminal"},
@@ -137,5 +139,13 @@ int myth_env_path(char *dst, size_t cap, const char *variable, const char *in_ho
 const char *myth_env_cache_dir(void)
 {
     static char dir[2 * PATH_MAX]; /* the index refuses a path that is too long, and says so */
-    return myth_env_path(dir, sizeof(dir), "XDG_CACHE_HOME", "/.cache", "") ? dir : NULL;
+    if (myth_env_path(dir, sizeof(dir), "XDG_CACHE_HOME", "/.cache", ""))
+        return dir;
+    /* what a shell takes ~ for where HOME is not set, as services and some clients of the tools start programs */
+    struct passwd row, *user = NULL;
+    char text[4096];
+    if (getpwuid_r(geteuid(), &row, text, sizeof(text), &user) != 0 || !user || user->pw_dir[0] != '/')
+        return NULL;
+    snprintf(dir, sizeof(dir), "%s/.cache", user->pw_dir[1] ? user->pw_dir : "");
+    return dir;
 }

@@ -40,8 +40,8 @@ int myth_env_path(char *dst, size_t cap, const char *variable, const char *in_ho
 const char *myth_env_hub_dir(void);
 /* The folder in which temporary files and folders are made: TMPDIR where it is absolute, else /tmp. */
 const char *myth_env_tmp_dir(void);
-/* The folder of caches, for myth_index_opts: XDG_CACHE_HOME, else ~/.cache. Relative paths do not count. NULL when no
- * variable names one. */
+/* The folder of caches, for myth_index_opts: XDG_CACHE_HOME, else ~/.cache, of the home directory that the system knows
+ * where HOME is not set. Relative paths do not count. NULL when nothing names one. */
 const char *myth_env_cache_dir(void);
 
 #ifdef __cplusplus

@@ -89,13 +89,13 @@ myth_status myth_cli_index_update(myth_index *x, myth_cli *cli, myth_missed_list
     return st;
 }
 
-myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const char *dir, myth_missed_list *unread,
-                           myth_error *err)
+myth_status myth_cli_index_in(myth_index **out, myth_cli *cli, myth_mem *mem, const char *dir, const char *cache_dir,
+                              myth_missed_list *unread, myth_error *err)
 {
     char self[PATH_MAX];
     myth_index_opts io = {
         .root = dir,
-        .cache_dir = myth_env_cache_dir(),
+        .cache_dir = cache_dir,
         .worker_path = myth_cli_self(self, sizeof(self)) ? self : NULL,
         .n_threads = cli->global->n_threads,
     };
@@ -110,6 +110,12 @@ myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const
         *out = NULL;
     }
     return st;
+}
+
+myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const char *dir, myth_missed_list *unread,
+                           myth_error *err)
+{
+    return myth_cli_index_in(out, cli, mem, dir, myth_env_cache_dir(), unread, err);
 }
 
 bool myth_cli_says_first(const myth_index *x, const char *name)

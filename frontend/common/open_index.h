@@ -19,6 +19,9 @@ extern "C" {
  * what was asked for. Past MYTH_UNREAD_ROWS one last row for "." says that there are more. The index is booked in mem.
  * MYTH_ENOTFOUND: dir is not a directory, or has no file to index. */
 enum { MYTH_UNREAD_ROWS = 100 };
+myth_status myth_cli_index_in(myth_index **out, myth_cli *cli, myth_mem *mem, const char *dir, const char *cache_dir,
+                              myth_missed_list *unread, myth_error *err);
+/* The same in the folder of caches. */
 myth_status myth_cli_index(myth_index **out, myth_cli *cli, myth_mem *mem, const char *dir, myth_missed_list *unread,
                            myth_error *err);
 /* Brings an open index up to date, with the same notes and rows. */

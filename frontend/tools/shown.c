@@ -3,6 +3,7 @@
 
 #include "frontend/cli/hints.h"
 #include "engine/base/utf16.h"
+#include "engine/base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -76,19 +77,51 @@ static myth_status not_listed(myth_tools *t, const char *path, myth_error *err)
     return code;
 }
 
-/* Sets *listed to the scan's row of the file, without its strings. */
-static myth_status ask_scan(myth_scan_file *listed, myth_tools *t, const char *path, myth_error *err)
+/* Whether an answer shows the path as `given`: with U+FFFD for each byte that is no UTF-8. */
+static bool is_shown_as(const char *path, const char *given)
+{
+    static const char mark[] = "\xef\xbf\xbd";
+    const size_t n = strlen(path);
+    uint32_t cp;
+    for (size_t i = 0; i < n;) {
+        const int k = myth_utf8_decode((const unsigned char *)path + i, n - i, &cp);
+        const char *want = k ? path + i : mark;
+        const size_t n_want = k ? (size_t)k : strlen(mark);
+        if (strncmp(given, want, n_want) != 0)
+            return false;
+        given += n_want;
+        i += k ? (size_t)k : 1;
+    }
+    return *given == '\0';
+}
+
+/* Sets *listed to the scan's row of the file, without its strings, and found to its path: `path`, or the only one that
+ * is shown so. */
+static myth_status ask_scan(myth_scan_file *listed, char found[PATH_MAX], myth_tools *t, const char *path,
+                            myth_error *err)
 {
     myth_scan_list list = {0};
     const myth_scan_opts so = {
         .root = t->dir, .names_only = true, .n_threads = t->cli->global->n_threads, .is_cancelled = t->cli->cancel};
-    bool is_listed = false;
+    const myth_scan_file *same = NULL, *like = NULL;
+    uint32_t n_like = 0;
     myth_status st = myth_scan(&list, t->cli->mem, &so, err);
-    for (uint32_t i = 0; st == MYTH_OK && i < list.n_file && !is_listed; i++)
-        if (strcmp(list.file[i].path, path) == 0) {
-            *listed = list.file[i];
-            is_listed = true;
+    for (uint32_t i = 0; st == MYTH_OK && i < list.n_file && !same; i++) {
+        const myth_scan_file *f = &list.file[i];
+        if (strcmp(f->path, path) == 0) {
+            same = f;
+        } else if (is_shown_as(f->path, path)) {
+            like = f;
+            n_like++;
         }
+    }
+    if (!same && n_like == 1)
+        same = like;
+    if (same) {
+        *listed = *same;
+        snprintf(found, PATH_MAX, "%s", same->path);
+    }
+    const bool is_listed = same != NULL;
     myth_scan_close(&list, t->cli->mem);
     return st == MYTH_OK && !is_listed ? not_listed(t, path, err) : st;
 }
@@ -182,8 +215,9 @@ fail:
 myth_status myth_shown_open(myth_shown *s, const char *path, myth_error *err)
 {
     myth_scan_file listed;
-    myth_status st = ask_scan(&listed, s->tools, path, err);
-    return st == MYTH_OK ? open_file(s, path, &listed, err) : st;
+    char found[PATH_MAX];
+    myth_status st = ask_scan(&listed, found, s->tools, path, err);
+    return st == MYTH_OK ? open_file(s, found, &listed, err) : st;
 }
 
 myth_status myth_shown_open_listed(myth_shown *s, const char *path, myth_error *err)

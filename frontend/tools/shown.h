@@ -30,7 +30,8 @@ typedef struct {
 void myth_shown_start(myth_shown *s, myth_tools *t);
 void myth_shown_close(myth_shown *s);
 
-/* Opens a file that a tool's caller named, after asking the scan. path: as myth_tools_path writes it. */
+/* Opens a file that a tool's caller named, after asking the scan. path: as myth_tools_path writes it, or as answers
+ * show a path that is no UTF-8, if no other file is shown so. s->path: that of the file. */
 myth_status myth_shown_open(myth_shown *s, const char *path, myth_error *err);
 /* Opens a file that the retriever listed. Nothing is done when it is open already. */
 myth_status myth_shown_open_listed(myth_shown *s, const char *path, myth_error *err);

@@ -47,10 +47,13 @@ static myth_status check_path(asked *q, const char *path, myth_error *err)
     snprintf(whole, sizeof(whole), "%s/%s", q->t->dir, own);
     const bool has = is_listed(q, own);
     if (!own[0] || (lstat(whole, &is) == 0 && S_ISDIR(is.st_mode))) {
-        st = has ? MYTH_OK : myth_fail(err, MYTH_EARG, "%.160s: the scan of the directory has no file in it", own);
+        st = has ? MYTH_OK
+                 : myth_fail(err, MYTH_EARG, "%.160s: the scan of the directory has no file in it", own[0] ? own : ".");
     } else {
         myth_shown_start(&shown, q->t);
         st = has ? myth_shown_open_listed(&shown, own, err) : myth_shown_open(&shown, own, err);
+        if (st == MYTH_OK)
+            snprintf(own, PATH_MAX, "%s", shown.path);
         myth_shown_close(&shown);
     }
     q->n_path += st == MYTH_OK;

@@ -60,7 +60,10 @@ static myth_status run_repo_map(myth_tools *t, const json_t *args, myth_reply *a
     char under[MYTH_TOOL_TEXT_MAX + 1] = "";
     if (myth_tool_text(args, "under"))
         MYTH_TRY(myth_tools_path(under, sizeof(under), myth_tool_text(args, "under"), err));
-    MYTH_TRY(myth_tools_index(&x, t, err));
+    st = myth_tools_index(&x, t, err);
+    if (st != MYTH_OK && t->is_empty)
+        put_head(a, "", 0, 0, 0);
+    MYTH_TRY(st);
     const myth_repomap_opts mo = {
         .query = myth_tool_text(args, "query"),
         .under = under[0] ? under : NULL,

@@ -217,13 +217,36 @@ int64_t myth_tool_number(const myth_tools *t, const json_t *args, const char *na
 
 /* ---- what tools share ---- */
 
+static bool is_empty(myth_status st, const myth_error *err)
+{
+    return st == MYTH_ENOTFOUND && err && err->remedy == MYTH_REMEDY_EXPLAIN_SCAN;
+}
+
+/* Where no folder of caches can be made, the index is in a temporary one. */
+static myth_status open_index(myth_tools *t, myth_error *err)
+{
+    if (!t->place[0]) {
+        const myth_status st = myth_cli_index(&t->index, t->cli, t->cli->mem, t->dir, NULL, err);
+        if (st != MYTH_ECREATE || myth_tempdir_make(t->place, "tools", NULL) != MYTH_OK)
+            return st;
+        myth_term_note(t->cli->term, "no folder for the index: it is in %s until the end of this process", t->place);
+    }
+    return myth_cli_index_in(&t->index, t->cli, t->cli->mem, t->dir, t->place, NULL, err);
+}
+
 myth_status myth_tools_index(myth_index **out, myth_tools *t, myth_error *err)
 {
-    myth_status st = t->index ? myth_cli_index_update(t->index, t->cli, NULL, err)
-                              : myth_cli_index(&t->index, t->cli, t->cli->mem, t->dir, NULL, err);
+    const bool was_open = t->index != NULL;
+    myth_status st = was_open ? myth_cli_index_update(t->index, t->cli, NULL, err) : open_index(t, err);
     if (st != MYTH_OK) {
         myth_index_close(t->index);
         t->index = NULL;
+        t->is_empty = is_empty(st, err);
+    }
+    if (st != MYTH_OK && st != MYTH_ECANCEL && was_open && !t->is_empty) { /* its files may have been deleted */
+        t->cli->n_unread = 0;
+        st = open_index(t, err);
+        t->is_empty = st != MYTH_OK && is_empty(st, err);
     }
     *out = t->index;
     return st;
@@ -308,6 +331,7 @@ void myth_tools_close(myth_tools *t)
     myth_index_close(t->index);
     myth_free(t->cli->mem, t->ids);
     myth_cli_tokenizer_close(&t->tokenizer);
+    myth_tempdir_remove(t->place);
     myth_free(t->cli->mem, t);
 }
 
@@ -326,7 +350,12 @@ static myth_status run_tool(myth_tools *t, const json_t *args, char **text, size
     MYTH_TRY(myth_reply_open(&a, t->cli->mem, t->tool->items, &budget, err));
     t->cli->n_unread = 0;
     t->n_missed = 0;
-    MYTH_TRY(t->tool->run(t, args, &a, err));
+    t->is_empty = false;
+    st = t->tool->run(t, args, &a, err);
+    if (st != MYTH_OK && !t->is_empty)
+        goto fail;
+    if (t->is_empty)
+        myth_reply_note(&a, false, "there is no file to read in the directory, or the scan leaves them all out");
     myth_tools_note_unread(t, &a);
     t->cli->n_unread += t->n_missed;
     st = myth_reply_finish(&a, text, n, is_found, err);

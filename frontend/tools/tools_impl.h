@@ -7,6 +7,7 @@
 #define MYTH_TOOLS_IMPL_H
 
 #include "reply.h"
+#include "frontend/cli/tempdir.h"
 #include "frontend/common/open_index.h"
 #include "tools.h"
 
@@ -40,9 +41,11 @@ struct myth_tools {
     myth_cli *cli;
     const char *dir;
     const myth_model_flags *model;
-    const myth_tool *tool; /* the one that runs */
-    myth_index *index;     /* NULL until it is needed */
-    uint64_t n_missed;     /* of this call: what was asked for and not looked at, for another reason than n_unread */
+    const myth_tool *tool;          /* the one that runs */
+    myth_index *index;              /* NULL until it is needed */
+    bool is_empty;                  /* of this call: there is no file to index */
+    char place[MYTH_TEMPDIR_BYTES]; /* of the index, where there is no folder of caches; "" = there is one */
+    uint64_t n_missed; /* of this call: what was asked for and not looked at, for another reason than n_unread */
     myth_cli_tokenizer tokenizer;
     int32_t *ids;
     size_t cap_ids;
@@ -55,7 +58,8 @@ int64_t myth_tool_number(const myth_tools *t, const json_t *args, const char *na
 bool myth_tool_bool(const json_t *args, const char *name);
 void myth_tool_texts(myth_opt_list *out, const json_t *args, const char *name);
 
-/* The index, brought up to date. */
+/* The index, brought up to date. Without a file to index it is an error that the tool passes on: the answer is then an
+ * empty one with a note. */
 myth_status myth_tools_index(myth_index **out, myth_tools *t, myth_error *err);
 /* Says in the answer how many files could not be read in this call. tools.c calls it after the tool. */
 void myth_tools_note_unread(const myth_tools *t, myth_reply *a);

@@ -4,6 +4,7 @@
 
 #include "frontend/cli/environment.h"
 
+#include <pwd.h>
 #include <signal.h>
 
 static cli_result r;
@@ -365,6 +366,33 @@ static void documents_from_the_tables(void **state)
     assert_string_equal(r.out, "--for\ngenerate\nlogits\n");
 }
 
+/* Services and some clients of the tools start programs without HOME; the cache is where a shell would take ~ for. */
+static void the_home_is_known_without_its_variable(void **state)
+{
+    const char *home = getenv("HOME"), *cache = getenv("XDG_CACHE_HOME");
+    char old[2][512], want[600];
+    (void)state;
+    snprintf(old[0], sizeof(old[0]), "%s", home ? home : "");
+    snprintf(old[1], sizeof(old[1]), "%s", cache ? cache : "");
+    unsetenv("HOME");
+    unsetenv("XDG_CACHE_HOME");
+    const struct passwd *user = getpwuid(geteuid());
+    if (user) {
+        snprintf(want, sizeof(want), "%s/.cache", user->pw_dir);
+        assert_string_equal(myth_env_cache_dir(), want);
+    } else {
+        assert_null(myth_env_cache_dir());
+    }
+    setenv("HOME", "/some/where", 1);
+    assert_string_equal(myth_env_cache_dir(), "/some/where/.cache");
+    if (cache)
+        setenv("XDG_CACHE_HOME", old[1], 1);
+    if (home)
+        setenv("HOME", old[0], 1);
+    else
+        unsetenv("HOME");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +412,7 @@ int main(void)
         cmocka_unit_test(plan_info_devices_bench),
         cmocka_unit_test(convert_keeps_the_model),
         cmocka_unit_test(documents_from_the_tables),
+        cmocka_unit_test(the_home_is_known_without_its_variable),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }

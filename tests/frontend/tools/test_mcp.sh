@@ -8,7 +8,7 @@ export XDG_CACHE_HOME="$dir/cache"
 mkdir "$dir/src"
 printf 'int add(int a, int b)\n{\n    return a + b;\n}\n' >"$dir/src/a.c"
 python3 - "$MYTHOS_BIN" "$dir/src" <<'END'
-import json, os, random, signal, subprocess, sys
+import json, os, random, shutil, signal, subprocess, sys
 
 bin, root = sys.argv[1:]
 NEWEST = "2025-11-25"
@@ -102,6 +102,10 @@ assert "b.c" in c.call("find_symbol", name="later")[1]
 assert '"b.c"' in c.call("references", name="add")[1]
 os.remove(root + "/b.c")
 assert json.loads(c.call("find_symbol", name="later")[1])["definitions"] == []
+
+# The cache may be deleted while the index is open.
+shutil.rmtree(os.environ["XDG_CACHE_HOME"])
+assert "a.c" in c.call("find_symbol", name="add")[1]
 
 # What a tool refuses is for the model to read.
 for name, arguments, said in (("open_file", {"path": "../x"}, "'..' may be outside"),

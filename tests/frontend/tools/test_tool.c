@@ -509,6 +509,49 @@ static void any_bytes_are_valid_json(void **state)
     j = answer("search_text", "{\"pattern\":\"no UTF-8\"}", 0);
     assert_string_equal(text_at(j, "matches", 0, "path"), "caf\xef\xbf\xbd.txt");
     json_decref(j);
+    /* a path is taken as it is shown, where it is that of one file */
+    j = answer("open_file", "{\"path\":\"caf\xef\xbf\xbd.txt\"}", 0);
+    assert_string_equal(text_at(j, "lines", 0, "text"), "a name that is no UTF-8");
+    json_decref(j);
+    json_decref(answer("inspect", "{\"paths\":[\"caf\xef\xbf\xbd.txt\"],\"rules\":\"weak-hash\"}", 1));
+    refused("open_file", "{\"path\":\"caf\xef\xbf\xbd.txt.c\"}", MYTH_EXIT_NOINPUT, "no such file");
+    put("caf\xfe.txt", "another one\n");
+    refused("open_file", "{\"path\":\"caf\xef\xbf\xbd.txt\"}", MYTH_EXIT_NOINPUT, "no such file");
+    put("caf\xef\xbf\xbd.txt", "a name with the mark itself\n");
+    j = answer("open_file", "{\"path\":\"caf\xef\xbf\xbd.txt\"}", 0);
+    assert_string_equal(text_at(j, "lines", 0, "text"), "a name with the mark itself");
+    json_decref(j);
+}
+
+/* A directory without a file, as of a project that begins, is no error. */
+static void nothing_is_found_in_nothing(void **state)
+{
+    static const char *const call[][2] = {
+        {"search", "{\"query\":\"a\"}"},        {"find_symbol", "{\"name\":\"a\"}"},
+        {"references", "{\"name\":\"a\"}"},     {"repo_map", "{}"},
+        {"search_text", "{\"pattern\":\"a\"}"},
+    };
+    char line[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof(call) / sizeof(call[0]); i++) {
+        snprintf(line, sizeof(line), "mkdir -p $D/none && $M tool %s $D/none --args '%s'", call[i][0], call[i][1]);
+        cli_shell(&r, line);
+        json_t *j = json_loads(r.out, 0, NULL);
+        if (r.code != MYTH_EXIT_FINDINGS || !json_is_true(json_object_get(j, "complete")) || size_of(j, "notes") != 1)
+            fail_msg("%s: exit %d: %s%s", line, r.code, r.err, r.out);
+        json_decref(j);
+    }
+}
+
+/* Where no folder for indexes can be made, an answer takes longer, and nothing stays behind. */
+static void no_folder_is_needed(void **state)
+{
+    (void)state;
+    cli_shell(&r, "mkdir $D/tmp && XDG_CACHE_HOME=/dev/null/x TMPDIR=$D/tmp $M tool find_symbol $D/src --args "
+                  "'{\"name\":\"twice\"}' && rmdir $D/tmp");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.out, "a.c"));
+    assert_non_null(strstr(r.err, "no folder for the index"));
 }
 
 /* The findings are those of the command, under the directory's paths: outside of a repository, where the report
@@ -599,12 +642,20 @@ static int begin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_list_has_schemas),  cmocka_unit_test(budgets_are_exact),
-        cmocka_unit_test(tokens_are_counted),    cmocka_unit_test(lines_are_shown),
-        cmocka_unit_test(names_are_found),       cmocka_unit_test(other_files_are_refused),
-        cmocka_unit_test(arguments_are_checked), cmocka_unit_test(changes_are_shown),
-        cmocka_unit_test(secrets_are_replaced),  cmocka_unit_test(any_bytes_are_valid_json),
-        cmocka_unit_test(code_is_inspected),     cmocka_unit_test(every_line_with_a_name_is_listed),
+        cmocka_unit_test(the_list_has_schemas),
+        cmocka_unit_test(budgets_are_exact),
+        cmocka_unit_test(tokens_are_counted),
+        cmocka_unit_test(lines_are_shown),
+        cmocka_unit_test(names_are_found),
+        cmocka_unit_test(other_files_are_refused),
+        cmocka_unit_test(arguments_are_checked),
+        cmocka_unit_test(changes_are_shown),
+        cmocka_unit_test(secrets_are_replaced),
+        cmocka_unit_test(any_bytes_are_valid_json),
+        cmocka_unit_test(code_is_inspected),
+        cmocka_unit_test(every_line_with_a_name_is_listed),
+        cmocka_unit_test(nothing_is_found_in_nothing),
+        cmocka_unit_test(no_folder_is_needed),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
