@@ -16,8 +16,8 @@ static const myth_option tool_options[] = {
     {"args", NULL, MYTH_OPT_TEXT, "JSON", offsetof(tool_opts, args), "{}", 0, 0,
      "the arguments of the tool, as one JSON object; - reads it from standard input"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(tool_opts, json), NULL, 0, 0,
-     "list the tools as [{\"name\",\"title\",\"description\",\"inputSchema\",\"annotations\"}]; an answer always is "
-     "JSON"},
+     "list the tools as [{\"name\",\"title\",\"description\",\"inputSchema\",\"outputSchema\",\"annotations\"}]; "
+     "an answer always is JSON"},
 };
 static const myth_option_group tool_groups[] = {MYTH_GROUP("tool", tool_opts, tool_options),
                                                 MYTH_GROUP_MODEL(tool_opts, model)};
@@ -27,7 +27,7 @@ static int list_tools(bool as_json)
     myth_json_out j;
     myth_jout_start(&j, stdout);
     if (as_json)
-        myth_tools_list_json(&j);
+        myth_tools_list_json(&j, true);
     else
         myth_tools_list_text(stdout);
     return MYTH_EXIT_CLEAN;

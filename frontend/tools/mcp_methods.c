@@ -16,7 +16,7 @@ enum { LIST_TTL_MS = 3600 * 1000 };
 static const char modern_version[] = "2026-07-28";
 static const char *const versions[] = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
 enum { N_VERSION = sizeof(versions) / sizeof(versions[0]) };
-static const char batch_version[] = "2025-03-26";
+static const char batch_version[] = "2025-03-26", structured_since[] = "2025-06-18";
 
 /* NULL for what is no string, and for one with a zero byte, which is none of the protocol's words. */
 static const char *text_of(const json_t *object, const char *key)
@@ -27,6 +27,12 @@ static const char *text_of(const json_t *object, const char *key)
 }
 
 /* ---- parts of answers ---- */
+
+/* Whether the version of the protocol has results that are JSON beside their text. */
+static bool is_structured(const myth_mcp_answer *a)
+{
+    return a->is_modern || (a->s->version && strcmp(a->s->version, structured_since) >= 0);
+}
 
 static void put_server_info(myth_json_out *j)
 {
@@ -94,7 +100,8 @@ static void put_capabilities(myth_json_out *j)
     myth_jout_end(j);
     myth_jout_key_str(j, "instructions",
                       "The tools read one directory of code. Paths are relative to it. Every answer is one JSON "
-                      "document of at most max_bytes bytes; left_out says how many items did not fit.");
+                      "document of at most max_bytes bytes, as text and as structuredContent; left_out says how many "
+                      "items did not fit.");
 }
 
 /* ---- methods ---- */
@@ -140,7 +147,7 @@ static void list_tools(myth_mcp_answer *a, const json_t *id, const json_t *param
     }
     begin_result(a, id);
     myth_jout_key(&a->j, "tools");
-    myth_tools_list_json(&a->j);
+    myth_tools_list_json(&a->j, is_structured(a));
     put_ttl(a);
     myth_mcp_close(a);
 }
@@ -166,6 +173,10 @@ static void run_tool(myth_mcp_answer *a, const json_t *id, const char *name, con
         myth_jout_str(&a->j, said);
     myth_jout_end(&a->j);
     myth_jout_end(&a->j);
+    if (st == MYTH_OK && is_structured(a)) {
+        myth_jout_key(&a->j, "structuredContent");
+        myth_jout_json(&a->j, text, n);
+    }
     myth_jout_key_bool(&a->j, "isError", st != MYTH_OK);
     myth_mcp_close(a);
     free(text);

@@ -446,7 +446,46 @@ static void put_schema(myth_json_out *j, const myth_tool *tool)
     myth_jout_end(j);
 }
 
-void myth_tools_list_json(myth_json_out *j)
+static void put_type(myth_json_out *j, const char *key, const char *type)
+{
+    myth_jout_key(j, key);
+    myth_jout_object(j);
+    myth_jout_key_str(j, "type", type);
+    myth_jout_end(j);
+}
+
+static void put_array_type(myth_json_out *j, const char *key, const char *type)
+{
+    myth_jout_key(j, key);
+    myth_jout_object(j);
+    myth_jout_key_str(j, "type", "array");
+    put_type(j, "items", type);
+    myth_jout_end(j);
+}
+
+/* What holds for every answer (reply.h); a tool may have more keys. */
+static void put_output_schema(myth_json_out *j, const myth_tool *tool)
+{
+    const char *const required[] = {"left_out", "complete", "notes", tool->items};
+    myth_jout_object(j);
+    myth_jout_key_str(j, "type", "object");
+    myth_jout_key(j, "properties");
+    myth_jout_object(j);
+    if (tool->items)
+        put_array_type(j, tool->items, "object");
+    put_type(j, "left_out", "integer");
+    put_type(j, "complete", "boolean");
+    put_array_type(j, "notes", "string");
+    myth_jout_end(j);
+    myth_jout_key(j, "required");
+    myth_jout_array(j);
+    for (int i = 0; i < 3 + (tool->items != NULL); i++)
+        myth_jout_str(j, required[i]);
+    myth_jout_end(j);
+    myth_jout_end(j);
+}
+
+void myth_tools_list_json(myth_json_out *j, bool has_output)
 {
     myth_jout_array(j);
     for (int i = 0; i < N_TOOL; i++) {
@@ -456,6 +495,10 @@ void myth_tools_list_json(myth_json_out *j)
         myth_jout_key_str(j, "description", tools[i]->help);
         myth_jout_key(j, "inputSchema");
         put_schema(j, tools[i]);
+        if (has_output) {
+            myth_jout_key(j, "outputSchema");
+            put_output_schema(j, tools[i]);
+        }
         myth_jout_key(j, "annotations");
         myth_jout_object(j);
         myth_jout_key_bool(j, "readOnlyHint", true);

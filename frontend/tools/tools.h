@@ -41,9 +41,9 @@ myth_status myth_tools_call(myth_tools *t, const char *name, const json_t *args,
 bool myth_tools_has(const char *name, const char **hint);
 /* Whether the tool runs in a process of its own and may last, so that others should not wait for it. */
 bool myth_tools_may_last(const char *name);
-/* Writes the array of all tools, each {"name","title","description","inputSchema","annotations"}, as tools/list of the
- * Model Context Protocol has it. */
-void myth_tools_list_json(myth_json_out *j);
+/* Writes the array of all tools, each {"name","title","description","inputSchema","outputSchema","annotations"}, as
+ * tools/list of the Model Context Protocol has it. has_output false: without the schema of the answer. */
+void myth_tools_list_json(myth_json_out *j, bool has_output);
 /* Prints the same for people, with the arguments of each tool. */
 void myth_tools_list_text(FILE *f);
 

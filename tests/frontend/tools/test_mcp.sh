@@ -53,6 +53,9 @@ class Client:
     def call(self, tool, **arguments):
         r = self.ask("tools/call", {"name": tool, "arguments": arguments})["result"]
         assert [c["type"] for c in r["content"]] == ["text"], r
+        is_structured = self.version >= "2025-06-18" and not r["isError"]
+        assert is_structured == ("structuredContent" in r), r
+        assert not is_structured or r["structuredContent"] == json.loads(r["content"][0]["text"]), r
         return r["isError"], r["content"][0]["text"]
 
     def lives(self):
@@ -87,6 +90,18 @@ c = Client(NEWEST)
 tools = c.ask("tools/list")["result"]["tools"]
 assert tools == json.loads(subprocess.run([bin, "tool", "--json"], capture_output=True, check=True).stdout)
 assert c.ask("tools/list", {"cursor": "x"})["error"]["code"] == -32602
+schemas = {t["name"]: t["outputSchema"] for t in tools}
+
+
+def fits(value, schema):
+    """Whether a value is of a schema of types, properties and items, which is all that the tools use."""
+    kind = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool}[schema["type"]]
+    assert set(schema) <= {"type", "properties", "required", "items"}, schema
+    return (type(value) is kind and all(k in value for k in schema.get("required", []))
+            and all(fits(value[k], s) for k, s in schema.get("properties", {}).items() if k in value)
+            and (kind is not list or all(fits(v, schema["items"]) for v in value)))
+
+
 for name, arguments in (("search_text", {"pattern": "add"}), ("find_symbol", {"name": "add"}),
                         ("open_file", {"path": "a.c"}), ("search", {"query": "add numbers"}),
                         ("references", {"name": "add"}), ("repo_map", {"max_bytes": 2000}),
@@ -94,6 +109,12 @@ for name, arguments in (("search_text", {"pattern": "add"}), ("find_symbol", {"n
     is_error, text = c.call(name, **arguments)
     alone = subprocess.run([bin, "tool", name, root, "--args", json.dumps(arguments)], capture_output=True)
     assert not is_error and text == alone.stdout.decode().rstrip("\n"), (name, text, alone)
+
+    assert fits(json.loads(text), schemas[name]), (name, text)
+old = Client("2025-03-26")
+assert old.call("find_symbol", name="add") == c.call("find_symbol", name="add")
+assert [{k: v for k, v in t.items() if k != "outputSchema"} for t in tools] == old.ask("tools/list")["result"]["tools"]
+old.close()
 
 # One process sees a change of the directory.
 with open(root + "/b.c", "w") as f:
@@ -135,6 +156,7 @@ for r in (r, modern("tools/list")["result"]):
 assert r["tools"] == tools
 r = modern("tools/call", name="open_file", arguments={"path": "a.c"})["result"]
 assert r["resultType"] == "complete" and not r["isError"], r
+assert r["structuredContent"]["path"] == "a.c" and r["structuredContent"] == json.loads(r["content"][0]["text"]), r
 for method in ("ping", "nothing", "logging/setLevel"):
     assert modern(method)["error"]["code"] == -32601, method
 for version in ("2026-07-27", NEWEST, ""):
