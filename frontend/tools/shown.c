@@ -29,11 +29,11 @@ void myth_shown_close(myth_shown *s)
 
 /* ---- the scan's word ---- */
 
-/* Whether the excluded entry f is `path` or a folder above it. */
+/* Whether the excluded entry f is `path`, or a folder or a link to one above it. */
 static bool covers(const myth_scan_file *f, const char *path)
 {
     const size_t n = strlen(f->path);
-    return strncmp(f->path, path, n) == 0 && (path[n] == '\0' || (f->is_dir && path[n] == '/'));
+    return strncmp(f->path, path, n) == 0 && (path[n] == '\0' || path[n] == '/');
 }
 
 /* Says what a missing path was probably meant to be, relative to the root as all paths are. */

@@ -158,6 +158,15 @@ static myth_status check_arg(const char *name, const myth_tool_arg *a, const jso
     return MYTH_OK;
 }
 
+/* "a, b, c" */
+static void join(char *dst, size_t cap, const char *const *word, size_t n)
+{
+    size_t at = 0;
+    dst[0] = '\0';
+    for (size_t i = 0; i < n && at + strlen(word[i]) + 3 < cap; i++)
+        at += (size_t)snprintf(dst + at, cap - at, "%s%s", i ? ", " : "", word[i]);
+}
+
 static myth_status check_args(const myth_tool *tool, json_t *args, myth_error *err)
 {
     const char *key, *known[ARGS_MAX];
@@ -173,10 +182,12 @@ static myth_status check_args(const myth_tool *tool, json_t *args, myth_error *e
             i++;
         if (i == n) {
             const char *near = myth_args_nearest(key, known, n);
-            return near ? myth_fail(err, MYTH_EARG, "%s: unknown argument '%.60s'; did you mean %s?", tool->name, key,
-                                    near)
-                        : myth_fail(err, MYTH_EARG, "%s: unknown argument '%.60s'; mythos tool lists the arguments",
-                                    tool->name, key);
+            char list[160];
+            join(list, sizeof(list), known, n);
+            return near
+                     ? myth_fail(err, MYTH_EARG, "%s: unknown argument '%.60s'; did you mean %s?", tool->name, key,
+                                 near)
+                     : myth_fail(err, MYTH_EARG, "%s: unknown argument '%.60s'; there are %s", tool->name, key, list);
         }
         if (check_arg(tool->name, arg_at(tool, i), v, err) != MYTH_OK)
             return err->code;
@@ -255,7 +266,7 @@ myth_status myth_tools_index(myth_index **out, myth_tools *t, myth_error *err)
 void myth_tools_note_unread(const myth_tools *t, myth_reply *a)
 {
     if (t->cli->n_unread)
-        myth_reply_note(a, true, "%llu files or directories could not be read; mythos index --json lists them",
+        myth_reply_note(a, true, "%llu files or directories could not be read, and what they hold is missing here",
                         (unsigned long long)t->cli->n_unread);
 }
 
@@ -306,6 +317,33 @@ static myth_status count_tokens(void *arg, const char *text, size_t n, uint64_t 
         myth_tokenizer_encode(t->tokenizer.t, mem, MYTH_TOK_CONTENT, text, n, t->ids, t->cap_ids, &got, err);
     *n_token = got;
     return st;
+}
+
+/* ---- errors ---- */
+
+/* How a tool's caller does what an error of the libraries advises; NULL: it is the command line's to do. "": nobody can.
+ */
+static const char *const remedy_text[MYTH_REMEDY_N] = {
+    [MYTH_REMEDY_MAKE_INDEX] = "call the tool again, which makes it",
+    [MYTH_REMEDY_EXPLAIN_SCAN] = "open_file says why a file is left out",
+    [MYTH_REMEDY_GIVE_PATCH] = "",
+    [MYTH_REMEDY_NARROW_CHANGE] = "ask for one path, or for fewer commits",
+    [MYTH_REMEDY_SEARCH_LINES] = "search_text finds signs in lines",
+};
+
+/* Words the advice of an error, and the flags of the command line in it, for who calls tools. */
+static void speak(myth_error *err)
+{
+    static const char flag[] = "--glob: ";
+    const myth_error e = *err;
+    const char *remedy = (unsigned)e.remedy < MYTH_REMEDY_N ? remedy_text[e.remedy] : NULL;
+    const bool has_flag = strncmp(e.msg, flag, strlen(flag)) == 0;
+    if (!remedy && !has_flag)
+        return;
+    myth_fail(err, e.code, "%s%.220s%s%s", has_flag ? "globs: " : "", e.msg + (has_flag ? strlen(flag) : 0),
+              remedy && remedy[0] ? "; " : "", remedy ? remedy : "");
+    if (!remedy)
+        err->remedy = e.remedy;
 }
 
 /* ---- a call ---- */
@@ -383,6 +421,8 @@ myth_status myth_tools_call(myth_tools *t, const char *name, const json_t *args,
                                                        name, type_name(given));
     if (st == MYTH_OK)
         st = run_tool(t, given, text, n, is_found, err);
+    if (st != MYTH_OK && err)
+        speak(err);
     json_decref(given);
     return st;
 }

@@ -340,7 +340,7 @@ static void other_files_are_refused(void **state)
     refused("open_file", "{\"path\":\"a.c/../../outside.txt\"}", MYTH_EXIT_USAGE, "'..' may be outside");
     refused("open_file", "{\"path\":\"/etc/passwd\"}", MYTH_EXIT_USAGE, "expected a path relative to the root");
     refused("open_file", "{\"path\":\"link.txt\"}", MYTH_EXIT_USAGE, "the scan leaves link.txt out");
-    refused("open_file", "{\"path\":\"root/etc/passwd\"}", MYTH_EXIT_NOINPUT, "no such file");
+    refused("open_file", "{\"path\":\"root/etc/passwd\"}", MYTH_EXIT_USAGE, "the scan leaves root out (link");
     refused("open_file", "{\"path\":\"out.o.txt\"}", MYTH_EXIT_USAGE, "pattern 'out.o.txt' in .gitignore:1");
     refused("open_file", "{\"path\":\".hidden\"}", MYTH_EXIT_USAGE, "the scan leaves .hidden out");
     refused("open_file", "{\"path\":\"b\"}", MYTH_EXIT_USAGE, "binary");
@@ -374,7 +374,9 @@ static void arguments_are_checked(void **state)
         {"search_text", "{\"pattern\":\"a\",\"globs\":[\"[\"]}", "'[' has a [ without its ]"},
         {"search_text", "{\"pattern\":\"a\",\"globs\":[\"*.{c\"]}", "'*.{c' has a { without its }"},
         {"search_text", "{\"patern\":\"a\"}", "unknown argument 'patern'; did you mean pattern?"},
-        {"search_text", "{\"pattern\":\"a\",\"zzzzzzzz\":1}", "unknown argument 'zzzzzzzz'; mythos tool lists"},
+        {"search", "{\"query\":\"{}()\"}", "no word in it; search_text finds signs in lines\n"},
+        {"search_text", "{\"pattern\":\"a\",\"globs\":[\"a[b\"]}", ": globs: 'a[b' has a [ without its ]"},
+        {"search_text", "{\"pattern\":\"a\",\"zzzzzzzz\":1}", "unknown argument 'zzzzzzzz'; there are pattern, "},
         {"search_text", "{\"pattern\":\"a\",\"max_bytes\":1023}", "max_bytes: expected a whole number from 1024 to"},
         {"search_text", "{\"pattern\":\"a\",\"max_bytes\":1048577}", "to 1048576"},
         {"search_text", "{\"pattern\":\"a\",\"max_bytes\":-1}", "to 1048576"},
