@@ -74,6 +74,8 @@ static myth_status drain(growing *out, char *line, size_t line_cap, int out_fd, 
         if (now_s() >= end_s) {
             kill(pid, SIGINT);
             is_interrupted = true;
+            if (self->is_late)
+                *self->is_late = true;
             end_s += MYTH_END_SECONDS;
         }
         if (poll(p, 2, WAIT_MS) < 0 && errno != EINTR)

@@ -28,6 +28,7 @@ typedef struct {
     const char *cache;         /* XDG_CACHE_HOME and XDG_STATE_HOME; NULL = those of this process */
     const myth_cancel *cancel; /* may be NULL                      */
     uint32_t seconds;          /* 0 = no limit                     */
+    bool *is_late;             /* set when the time is over; may be NULL */
     myth_mem *mem;
 } myth_self;
 

@@ -47,7 +47,7 @@ bool myth_reply_begin(myth_reply *a)
 {
     const uint64_t tokens = a->budget.max_tokens, bytes = a->budget.max_bytes;
     const uint64_t most = tokens && tokens * TOKEN_BYTES < bytes ? tokens * TOKEN_BYTES : bytes;
-    a->is_found = true;
+    a->is_found = a->is_found || !a->more;
     if (a->n_item_text > most || a->has_failed) {
         a->left_out++;
         return false;
@@ -82,6 +82,24 @@ void myth_reply_note(myth_reply *a, bool is_partial, const char *fmt, ...)
     snprintf(a->note[a->n_note++], MYTH_REPLY_NOTE_BYTES, "%.*s", MYTH_REPLY_NOTE_BYTES - 1, line.msg);
 }
 
+void myth_reply_more(myth_reply *a, const char *items)
+{
+    a->more = items;
+    a->n_first = a->n_end;
+}
+
+static void put_list(FILE *f, const myth_reply *a, const char *key, uint32_t first, uint32_t last)
+{
+    fprintf(f, "\"%s\":[", key);
+    for (uint32_t i = first; i < last; i++) {
+        const size_t from = i ? a->end[i - 1] : 0;
+        fwrite(a->item + from, 1, a->end[i] - from - 1, f);
+        if (i + 1 < last)
+            fputc(',', f);
+    }
+    fputs("],", f);
+}
+
 /* The document with the first n items. */
 static myth_status render(const myth_reply *a, uint32_t n, char **text, size_t *n_text, myth_error *err)
 {
@@ -96,16 +114,11 @@ static myth_status render(const myth_reply *a, uint32_t n, char **text, size_t *
         fwrite(a->head + 1, 1, a->n_head - 3, f);
         fputc(',', f);
     }
-    if (a->items) {
-        fprintf(f, "\"%s\":[", a->items);
-        for (uint32_t i = 0; i < n; i++) {
-            const size_t from = i ? a->end[i - 1] : 0;
-            fwrite(a->item + from, 1, a->end[i] - from - 1, f);
-            if (i + 1 < n)
-                fputc(',', f);
-        }
-        fputs("],", f);
-    }
+    const uint32_t n_first = a->more && a->n_first < n ? a->n_first : n;
+    if (a->items)
+        put_list(f, a, a->items, 0, n_first);
+    if (a->more)
+        put_list(f, a, a->more, n_first, n);
     fprintf(f, "\"left_out\":%llu,\"complete\":%s,\"notes\":", (unsigned long long)left_out,
             left_out || a->is_partial ? "false" : "true");
     myth_jout_start(&j, f);

@@ -1,6 +1,7 @@
 /* reply.h - the answer of a tool: one JSON document within a budget, which says what it left out.
  *
  * Form      {HEAD..., "ITEMS":[...], "left_out":N, "complete":BOOL, "notes":["..."]}   on one line
+ *           a second list follows the first where the tool has one; the budget holds for both, the first comes first
  *           left_out counts the items that were found and are not shown. complete is false when items were left out or
  *           a note says that something was not looked at
  * Budget    counts the whole document, in bytes and, where a counter is given, in tokens. The longest list that fits is
@@ -38,6 +39,8 @@ typedef struct {
     size_t n_head, n_item_text;
     size_t *end; /* of each item in `item`, behind its newline */
     uint32_t n_end, cap_end;
+    const char *more; /* key of the second list; NULL = none */
+    uint32_t n_first; /* items of the first one */
     myth_json_out j;
     uint64_t left_out; /* items that were only counted */
     char note[MYTH_REPLY_NOTES][MYTH_REPLY_NOTE_BYTES];
@@ -55,6 +58,8 @@ void myth_reply_head_end(myth_reply *a);
 /* Begins an item, an object; false: it cannot fit any more, and is counted. */
 bool myth_reply_begin(myth_reply *a);
 void myth_reply_end(myth_reply *a);
+/* The items that follow are a second list, also when there are none. They do not count as found. */
+void myth_reply_more(myth_reply *a, const char *items);
 /* Adds a note. is_partial: it says that something that was asked for was not looked at. */
 void myth_reply_note(myth_reply *a, bool is_partial, const char *fmt, ...)
 #if defined(__GNUC__)

@@ -148,6 +148,10 @@ static myth_status check_arg(const char *name, const myth_tool_arg *a, const jso
         return json_is_boolean(v)
                  ? MYTH_OK
                  : myth_fail(err, MYTH_EARG, "%s: %s: expected true or false, got %s", name, a->name, type_name(v));
+    case MYTH_TOOL_SHARE:
+        return json_is_number(v) && json_number_value(v) >= 0 && json_number_value(v) <= 1
+                 ? MYTH_OK
+                 : myth_fail(err, MYTH_EARG, "%s: %s: expected a number from 0 to 1", name, a->name);
     case MYTH_TOOL_NUMBER: break;
     }
     if (!json_is_number(v))
@@ -321,8 +325,7 @@ static myth_status count_tokens(void *arg, const char *text, size_t n, uint64_t 
 
 /* ---- errors ---- */
 
-/* How a tool's caller does what an error of the libraries advises; NULL: it is the command line's to do. "": nobody can.
- */
+/* How a tool's caller does what an error of the libraries advises. NULL: that is for the command line; "": nothing. */
 static const char *const remedy_text[MYTH_REMEDY_N] = {
     [MYTH_REMEDY_MAKE_INDEX] = "call the tool again, which makes it",
     [MYTH_REMEDY_EXPLAIN_SCAN] = "open_file says why a file is left out",
@@ -432,10 +435,8 @@ myth_status myth_tools_call(myth_tools *t, const char *name, const json_t *args,
 static void put_schema_type(myth_json_out *j, const myth_tool_arg *a)
 {
     static const char *const type[] = {
-        [MYTH_TOOL_TEXT] = "string",
-        [MYTH_TOOL_NUMBER] = "integer",
-        [MYTH_TOOL_BOOL] = "boolean",
-        [MYTH_TOOL_TEXTS] = "array",
+        [MYTH_TOOL_TEXT] = "string", [MYTH_TOOL_NUMBER] = "integer", [MYTH_TOOL_BOOL] = "boolean",
+        [MYTH_TOOL_TEXTS] = "array", [MYTH_TOOL_SHARE] = "number",
     };
     myth_jout_key_str(j, "type", type[a->kind]);
     myth_jout_key_str(j, "description", a->help);
@@ -444,6 +445,9 @@ static void put_schema_type(myth_json_out *j, const myth_tool_arg *a)
         myth_jout_key_u64(j, "maximum", (uint64_t)a->max);
         if (a->def)
             myth_jout_key_u64(j, "default", (uint64_t)a->def);
+    } else if (a->kind == MYTH_TOOL_SHARE) {
+        myth_jout_key_u64(j, "minimum", 0);
+        myth_jout_key_u64(j, "maximum", 1);
     } else if (a->kind == MYTH_TOOL_TEXTS) {
         myth_jout_key_u64(j, "maxItems", MYTH_TOOL_TEXTS_MAX);
         myth_jout_key(j, "items");

@@ -15,7 +15,8 @@
 extern "C" {
 #endif
 
-typedef enum { MYTH_TOOL_TEXT, MYTH_TOOL_NUMBER, MYTH_TOOL_BOOL, MYTH_TOOL_TEXTS } myth_tool_kind;
+/* A SHARE is a number from 0 to 1. */
+typedef enum { MYTH_TOOL_TEXT, MYTH_TOOL_NUMBER, MYTH_TOOL_BOOL, MYTH_TOOL_TEXTS, MYTH_TOOL_SHARE } myth_tool_kind;
 
 /* Longest text of an argument in bytes, and most texts of a MYTH_TOOL_TEXTS. */
 enum { MYTH_TOOL_TEXT_MAX = 4096, MYTH_TOOL_TEXTS_MAX = MYTH_OPT_LIST_MAX };

@@ -525,6 +525,69 @@ static void any_bytes_are_valid_json(void **state)
     json_decref(j);
 }
 
+/* What the command can be told, the tool can be told, and what the command says, the tool says. */
+static void an_inspection_is_that_of_the_command(void **state)
+{
+    static const char code[] = "#include <stdlib.h>\n#include <string.h>\nchar *f(const char *s)\n{\n    char *p = "
+                               "malloc(10);\n    strcpy(p, s);\n    return p;\n}\n";
+    static const char *const flags[] = {"", "--config c.conf "}, *const args[] = {",\"confidence\":0.001", ""};
+    char line[512];
+    json_t *j;
+    (void)state;
+    cli_shell(&r, "mkdir -p $D/src/new && echo 'confidence = 0.001' >$D/c.conf");
+    put("new/a.c", code);
+    for (int i = 0; i < 2; i++) { /* a path is that from where the tool was started */
+        snprintf(line, sizeof(line), "cd $D && $M tool inspect src %s--args '{\"paths\":[\"new\"]%s}'", flags[i],
+                 args[i]);
+        cli_shell(&r, line);
+        j = json_loads(r.out, 0, NULL);
+        if (r.code != 0 || size_of(j, "findings") == 0)
+            fail_msg("%s: exit %d: %s%s", line, r.code, r.err, r.out);
+        const json_t *p = json_object_get(json_array_get(json_object_get(j, "findings"), 0), "probability");
+        assert_true(json_is_real(p) && json_real_value(p) > 0 && json_real_value(p) < 1);
+        json_decref(j);
+    }
+    json_decref(answer("inspect", "{\"paths\":[\"new\"],\"confidence\":1,\"find\":\"candidates\"}", 1));
+    cli_shell(&r, "git -C $D/src/new init -q && git -C $D/src/new add a.c && git -C $D/src/new -c user.name=n -c "
+                  "user.email=e commit -qm m && $M tool inspect $D/src/new --args "
+                  "'{\"paths\":[\".\"],\"since\":\"HEAD\",\"confidence\":0.001}'");
+    assert_int_equal(r.code, MYTH_EXIT_FINDINGS); /* no line changed */
+    put("new/a.c", "int x;\n");
+    cli_shell(&r, "rm -rf $D/src/new/.git");
+    put("new/x.hs", "main = print 1\n");
+    put("new/NOTES.md", "about it\n");
+    j = answer("inspect", "{\"paths\":[\"new/NOTES.md\"]}", 1);
+    assert_non_null(strstr(r.out, "1 file of documents or data, in which no rules look for code"));
+    assert_int_equal(size_of(j, "not_inspected"), 0);
+    json_decref(j);
+    j = answer("inspect", "{\"paths\":[\"new/x.hs\"]}", MYTH_EXIT_INCOMPLETE);
+    assert_string_equal(text_at(j, "not_inspected", 0, "path"), "new/x.hs");
+    assert_string_equal(text_at(j, "not_inspected", 0, "why"),
+                        "no rules find places in its language; find both lets a model search");
+    assert_true(json_is_false(json_object_get(j, "complete")));
+    json_decref(j);
+    refused("inspect", "{\"paths\":[\"new\"],\"confidence\":1.5}", MYTH_EXIT_USAGE, "expected a number from 0 to 1");
+    cli_shell(&r, "rm -rf $D/src/new");
+}
+
+/* The time is too short for the inspection, and long enough to begin it: the answer says which limit ended it. */
+static void a_limit_of_time_is_named(void **state)
+{
+    char line[512];
+    json_t *j = NULL;
+    (void)state;
+    cli_shell(&r, "mkdir $D/slow && for i in $(seq 200); do cp tests/corpus/demo.c $D/slow/$i.c; done");
+    for (int s = 1; !j && s < 100; s *= 2) {
+        snprintf(line, sizeof(line), "$M tool inspect $D/slow " TINY "--args '{\"paths\":[\".\"],\"max_seconds\":%d}'",
+                 s);
+        cli_shell(&r, line);
+        j = json_loads(r.out, 0, NULL);
+    }
+    assert_int_equal(r.code, MYTH_EXIT_INCOMPLETE);
+    assert_string_equal(json_string_value(json_object_get(j, "finish_reason")), "max_seconds");
+    json_decref(j);
+}
+
 /* A directory without a file, as of a project that begins, is no error. */
 static void nothing_is_found_in_nothing(void **state)
 {
@@ -658,6 +721,8 @@ int main(void)
         cmocka_unit_test(every_line_with_a_name_is_listed),
         cmocka_unit_test(nothing_is_found_in_nothing),
         cmocka_unit_test(no_folder_is_needed),
+        cmocka_unit_test(an_inspection_is_that_of_the_command),
+        cmocka_unit_test(a_limit_of_time_is_named),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
