@@ -203,6 +203,7 @@ myth_status myth_mcp_start(myth_mcp *s, myth_cli *cli, const char *dir, const my
         l->term.told = on_progress;
         l->term.told_arg = l;
         l->cli.term = &l->term;
+        l->cli.log.user = &l->term;
         l->cli.cancel = &l->cancel;
         const myth_status st = myth_tools_open(&l->tools, &l->cli, dir, model, err);
         if (st != MYTH_OK)
