@@ -29,10 +29,7 @@ void myth_redacted_free(myth_redacted *b)
 
 bool myth_redacted_is_path(const myth_redactor *r, const char *text)
 {
-    for (uint32_t i = 0; r && i < r->n_file; i++)
-        if (!strcmp(r->file[i].src->path, text))
-            return true;
-    return false;
+    return myth_redactor_find_path(r, text) != NULL;
 }
 
 void myth_redacted_add(myth_redacted *b, const myth_redactor *r, const char *text, size_t len)

@@ -74,9 +74,8 @@ myth_status myth_marks_reserve(myth_marks *m, myth_report *r, myth_mem *mem, uin
 
 myth_status myth_marks_add(myth_marks *m, myth_report *r, const myth_source *src, myth_error *err)
 {
-    for (uint32_t i = 0; i < m->redactor.n_file; i++)
-        if (m->redactor.file[i].src == src)
-            return MYTH_OK;
+    if (myth_redactor_find(&m->redactor, src))
+        return MYTH_OK;
     uint32_t n = m->use_suppressions ? myth_suppressions_find(NULL, 0, src) : 0;
     if (n > m->cap_suppression - m->n_suppression)
         return myth_fail(err, MYTH_EFULL, "%s: more than %u mythos:ignore comments", src->path,

@@ -1,6 +1,6 @@
 /* redact.c - remembers the secrets of files, and passes on texts with their secrets replaced. */
 #include "redact.h"
-#include "engine/base/hash.h"
+#include "engine/base/table.h"
 
 #include <string.h>
 
@@ -42,15 +42,59 @@ void myth_redactor_start(myth_redactor *r, myth_mem *mem)
     r->mem = mem;
 }
 
+static bool has_path(const void *of, uint32_t idx, const void *path)
+{
+    return !strcmp(((const myth_redactor_file *)of)[idx].src->path, path);
+}
+
+/* The slot of the first file with that path, or the free one where it would be. */
+static uint32_t *slot_of(const myth_redactor *r, const char *path)
+{
+    return myth_table_find(r->slot, r->n_slot, myth_hash_bytes(path, strlen(path)), has_path, r->file, path);
+}
+
+/* Lets the newest file be found by its path; the first of several keeps it. */
+static void index_file(myth_redactor *r, uint32_t idx)
+{
+    uint32_t *slot = slot_of(r, r->file[idx].src->path);
+    *slot = *slot ? *slot : idx + 1;
+}
+
+const myth_redactor_file *myth_redactor_find_path(const myth_redactor *r, const char *path)
+{
+    const uint32_t at = r && r->n_slot ? *slot_of(r, path) : 0;
+    return at ? &r->file[at - 1] : NULL;
+}
+
+const myth_redactor_file *myth_redactor_find(const myth_redactor *r, const myth_source *src)
+{
+    const myth_redactor_file *first = myth_redactor_find_path(r, src->path);
+    for (uint32_t i = first ? (uint32_t)(first - r->file) : UINT32_MAX; i < (r ? r->n_file : 0); i++)
+        if (r->file[i].src == src) /* else another source with the same path */
+            return &r->file[i];
+    return NULL;
+}
+
 myth_status myth_redactor_reserve(myth_redactor *r, uint32_t n, myth_error *err)
 {
     if (r->n_file + n <= r->cap_file)
         return MYTH_OK;
-    uint32_t cap = r->n_file + n;
+    const uint32_t cap = r->n_file + n, n_slot = myth_table_slots(cap);
     myth_redactor_file *to = myth_realloc(r->mem, MYTH_MEM_STAGING, "secrets", r->file, cap * sizeof(*to));
     if (!to)
         return myth_fail(err, MYTH_ENOMEM, "secrets: no room for %zu bytes", cap * sizeof(*to));
     r->file = to;
+    if (n_slot > r->n_slot) {
+        uint32_t *slot = myth_alloc_n(r->mem, MYTH_MEM_STAGING, "secrets", n_slot, sizeof(*slot));
+        if (!slot)
+            return myth_fail(err, MYTH_ENOMEM, "secrets: no room for %zu bytes", n_slot * sizeof(*slot));
+        memset(slot, 0, n_slot * sizeof(*slot));
+        myth_free(r->mem, r->slot);
+        r->slot = slot;
+        r->n_slot = n_slot;
+        for (uint32_t i = 0; i < r->n_file; i++)
+            index_file(r, i);
+    }
     r->cap_file = cap;
     return MYTH_OK;
 }
@@ -60,9 +104,8 @@ myth_status myth_redactor_add_reserved(myth_redactor *r, myth_mem *mem, const my
     const char *text = (const char *)src->bytes;
     myth_secret s;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < r->n_file; i++)
-        if (r->file[i].src == src)
-            return MYTH_OK;
+    if (myth_redactor_find(r, src))
+        return MYTH_OK;
     if (r->n_file == r->cap_file)
         return myth_fail(err, MYTH_EFULL, "%s: no room for its secrets", src->path);
     for (size_t at = 0; myth_secret_next(&s, text, src->len, at); at = s.off + s.len)
@@ -80,6 +123,7 @@ myth_status myth_redactor_add_reserved(myth_redactor *r, myth_mem *mem, const my
             remember(r, text + s.off + k, GRAM);
     }
     r->file[r->n_file++] = (myth_redactor_file){.src = src, .secret = list, .n_secret = n, .mem = mem};
+    index_file(r, r->n_file - 1);
     return MYTH_OK;
 }
 
@@ -94,8 +138,10 @@ void myth_redactor_close(myth_redactor *r)
 {
     for (uint32_t i = 0; i < r->n_file; i++)
         myth_free(r->file[i].mem, r->file[i].secret);
-    if (r->mem)
+    if (r->mem) {
         myth_free(r->mem, r->file);
+        myth_free(r->mem, r->slot);
+    }
     memset(r, 0, sizeof(*r));
 }
 
@@ -245,15 +291,13 @@ void myth_redact_bytes(const myth_redactor *r, const myth_source *src, uint32_t 
                        void *user)
 {
     const char *text = (const char *)src->bytes;
-    uint32_t i = 0;
-    while (r && i < r->n_file && r->file[i].src != src)
-        i++;
-    if (!r || i == r->n_file) {
+    const myth_redactor_file *file = myth_redactor_find(r, src);
+    if (!file) {
         myth_redact_text(r, text + off, len, put, user);
         return;
     }
-    uint32_t at = off, end = off + len, lo = 0, hi = r->file[i].n_secret;
-    const myth_secret *list = r->file[i].secret;
+    uint32_t at = off, end = off + len, lo = 0, hi = file->n_secret;
+    const myth_secret *list = file->secret;
     while (lo < hi) { /* find the first secret that ends after off; off may be inside it */
         uint32_t mid = (lo + hi) / 2;
         if (list[mid].off + list[mid].len <= off)
@@ -261,7 +305,7 @@ void myth_redact_bytes(const myth_redactor *r, const myth_source *src, uint32_t 
         else
             hi = mid;
     }
-    for (; lo < r->file[i].n_secret && list[lo].off < end; lo++) {
+    for (; lo < file->n_secret && list[lo].off < end; lo++) {
         const myth_secret *s = &list[lo];
         if (s->off > at)
             put_between(r, text + at, s->off - at, put, user);

@@ -32,6 +32,7 @@ typedef struct {
     myth_mem *mem;
     myth_redactor_file *file;
     uint32_t n_file, cap_file;
+    uint32_t *slot, n_slot; /* of the files, by their paths (engine/base/table.h) */
     uint32_t seen[MYTH_REDACT_FILTER_BITS /
                   32]; /* Bloom filter of the secrets' pieces: a no is always right, a yes is checked */
     bool has_seen;
@@ -46,7 +47,10 @@ myth_status myth_redactor_add(myth_redactor *r, const myth_source *src, myth_err
  * outlive r. MYTH_EFULL: all n are used. */
 myth_status myth_redactor_reserve(myth_redactor *r, uint32_t n, myth_error *err);
 myth_status myth_redactor_add_reserved(myth_redactor *r, myth_mem *mem, const myth_source *src, myth_error *err);
-void myth_redactor_close(myth_redactor *r);           /* takes a zeroed one */
+void myth_redactor_close(myth_redactor *r); /* takes a zeroed one */
+/* The file of a source, or with that path; NULL = none. They cost the same with any number of files. r NULL: none. */
+const myth_redactor_file *myth_redactor_find(const myth_redactor *r, const myth_source *src);
+const myth_redactor_file *myth_redactor_find_path(const myth_redactor *r, const char *path);
 uint32_t myth_redactor_count(const myth_redactor *r); /* secrets in the files */
 
 /* Passes text to put with its secrets replaced. r NULL: no file is known, only the detectors are used. */

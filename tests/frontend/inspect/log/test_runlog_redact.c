@@ -105,12 +105,45 @@ static void paths_stay(void **state)
     bed_close(&b);
 }
 
+/* Each of many files is found by its path and by its source, also where two have one path, and no other is. */
+static void files_are_found(void **state)
+{
+    (void)state;
+    enum { N = 100 };
+    static myth_source src[N];
+    static char path[N][16];
+    bed b;
+    bed_open(&b);
+    for (int i = 0; i < N; i++) {
+        snprintf(path[i], sizeof(path[i]), "d/f%d.py", i % (N - 1)); /* the last has the path of the first */
+        assert_int_equal(myth_source_open(&src[i], b.mem, path[i], (const unsigned char *)code, sizeof(code) - 1, NULL),
+                         MYTH_OK);
+        assert_false(myth_redacted_is_path(&b.redactor, path[i]) && i < N - 1);
+        assert_null(myth_redactor_find(&b.redactor, &src[i]));
+        assert_int_equal(myth_redactor_add(&b.redactor, &src[i], NULL), MYTH_OK);
+        assert_int_equal(myth_redactor_add(&b.redactor, &src[i], NULL), MYTH_OK); /* once is enough */
+        assert_int_equal(b.redactor.n_file, i + 2);
+        for (int k = 0; k <= i; k++) {
+            assert_true(myth_redacted_is_path(&b.redactor, path[k]));
+            assert_ptr_equal(myth_redactor_find(&b.redactor, &src[k])->src, &src[k]);
+        }
+    }
+    assert_ptr_equal(myth_redactor_find_path(&b.redactor, path[0])->src, &src[0]);
+    assert_ptr_equal(myth_redactor_find(&b.redactor, &b.src)->src, &b.src);
+    assert_false(myth_redacted_is_path(&b.redactor, "d/f99.py"));
+    assert_false(myth_redacted_is_path(NULL, path[0]));
+    for (int i = 0; i < N; i++)
+        myth_source_close(&src[i]);
+    bed_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(evidence_that_is_a_piece_of_a_secret),
         cmocka_unit_test(every_evidence_is_looked_at),
         cmocka_unit_test(paths_stay),
+        cmocka_unit_test(files_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
