@@ -36,13 +36,14 @@ static void on_interrupt(int sig)
 }
 
 /* Runs once a second after SIGTERM or SIGHUP. The alarm interrupts a read that began to wait just after the signal, so
- * that its loop checks the flag. A run that never checks the flag is ended here after MYTH_END_SECONDS. */
+ * that its loop checks the flag. A run that never checks the flag is ended here after MYTH_END_SECONDS; its report may
+ * be out by then. */
 static void on_tick(int sig)
 {
     (void)sig;
     n_tick++;
     if (n_tick >= MYTH_END_SECONDS)
-        end_now(MYTH_EXIT_INTERRUPTED);
+        end_now(myth_cli_told());
     alarm(1);
 }
 

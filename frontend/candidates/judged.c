@@ -112,6 +112,8 @@ static myth_status miss(myth_judged *f, const char *path, uint32_t first, uint32
     return f->o.lists_missed ? myth_missed_add(&f->missed, path, first, last, why, err) : MYTH_OK;
 }
 
+static bool is_stopped(const myth_judged *f) { return f->cli->cancel && *f->cli->cancel; }
+
 /* ---- finding ---- */
 
 /* The row of a candidate's rule; `other` for an id that the parsers' process made up. */
@@ -197,9 +199,12 @@ static myth_status take_all(myth_judged *f, const myth_finder_text *text, const 
     myth_status st = MYTH_OK;
     for (uint32_t i = 0, k = 0; i < myth_material_n_source(f->material) && st == MYTH_OK; i++) {
         if (k < n && source[k] == i) {
-            if (!text[k].is_found)
-                break;
-            st = take_places(f, &text[k++], i, err);
+            if (text[k].is_found)
+                st = take_places(f, &text[k], i, err);
+            else
+                st = miss(f, myth_material_of(f->material, i)->path, 0, 0,
+                          "the run was interrupted before places were looked for", err);
+            k++;
         } else if (has_subject(f, i))
             st = pass_by(f, myth_material_of(f->material, i), err);
     }
@@ -211,7 +216,7 @@ static myth_status mark_brought(myth_judged *f, myth_finder *finder, myth_error 
 {
     myth_chunker *chunker = NULL;
     myth_status st = MYTH_OK;
-    for (uint32_t i = 0; i < f->n_file && st == MYTH_OK; i++) {
+    for (uint32_t i = 0; i < f->n_file && st == MYTH_OK && !is_stopped(f); i++) {
         found_file *file = &f->file[i];
         if (!file->n_wanted || !myth_before_is_changed(file->src))
             continue;
@@ -240,13 +245,14 @@ static myth_status find_all(myth_judged *f, myth_error *err)
     if (st == MYTH_OK)
         st = myth_finder_open(&finder, f->cli, f->o.keeps, err);
     if (st == MYTH_OK)
-        st = myth_finder_all(finder, text, n, f->o.is_dry ? f->cli->cancel : NULL, err);
+        st = myth_finder_all(finder, text, n, f->cli->cancel, err);
     if (st == MYTH_OK)
         st = take_all(f, text, source, n, err);
     if (st == MYTH_OK)
         st = mark_brought(f, finder, err);
-    for (uint32_t i = f->n_file; i < n; i++) /* the first n_file are in f->file */
-        myth_candidates_free(&text[i].found, f->mem);
+    for (uint32_t i = 0, taken = 0; text && i < n; i++) /* the first n_file that were found are in f->file */
+        if (!text[i].is_found || taken++ >= f->n_file)
+            myth_candidates_free(&text[i].found, f->mem);
     myth_finder_close(finder);
     myth_free(f->mem, source);
     myth_free(f->mem, text);
@@ -415,11 +421,10 @@ static myth_status judge_file(myth_judged *f, myth_judge *judge, myth_engine *e,
         .removed = file->src->removed,
         .n_removed = file->src->n_removed,
     };
-    const bool is_stopped = f->cli->cancel && *f->cli->cancel;
     for (uint32_t i = 0; i < file->found.n; i++)
         f->score[i] = NAN;
     const bool is_asked = e || f->o.is_dry, is_known = myth_judge_knows(judge, file->language);
-    myth_status st = is_stopped || !is_asked ? MYTH_OK : myth_judge_file(judge, e, &job, f->score, err);
+    myth_status st = is_stopped(f) || !is_asked ? MYTH_OK : myth_judge_file(judge, e, &job, f->score, err);
     if (st == MYTH_ECANCEL)
         st = MYTH_OK;
     if (st == MYTH_OK && !is_known && file->n_wanted)
@@ -432,8 +437,8 @@ static myth_status judge_file(myth_judged *f, myth_judge *judge, myth_engine *e,
         st = keep_place(f, file, i, &as, err);
         if (st == MYTH_OK && e && isnan(f->score[i]) && is_known)
             st = miss(f, file->src->path, c->line0, c->line1,
-                      f->cli->cancel && *f->cli->cancel ? "the run was interrupted before it was judged"
-                                                        : "its lines do not fit the prompt that judges them",
+                      is_stopped(f) ? "the run was interrupted before it was judged"
+                                    : "its lines do not fit the prompt that judges them",
                       err);
     }
     return st;

@@ -16,6 +16,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -633,6 +634,11 @@ myth_status myth_cli_ids(int32_t **ids, size_t *n_ids, myth_mem *mem, const char
 }
 
 static const myth_cancel *is_ending;
+static volatile sig_atomic_t told = MYTH_EXIT_INTERRUPTED;
+
+void myth_cli_is_told(int code) { told = code; }
+int myth_cli_told(void) { return (int)told; }
+
 void myth_cli_watch(const myth_cancel *flag) { is_ending = flag; }
 
 static bool is_ended(void) { return is_ending && *is_ending; }

@@ -258,6 +258,10 @@ myth_status myth_cli_read_given(unsigned char **out, size_t *len, myth_mem *mem,
 bool myth_cli_is_stream(const char *path); /* "-", a pipe or a device: it may not have the same bytes a second time */
 /* Gives myth_cli_read the flag that signals set, since it has no myth_cli. The pointer must live until the end. */
 void myth_cli_watch(const myth_cancel *flag);
+/* Says that all that a command prints and writes for its caller is out, and the code that it will end with: a signal
+ * that ends the process later, because its log or its cache takes long, ends it with this code. Before: interrupted. */
+void myth_cli_is_told(int code);
+int myth_cli_told(void); /* may be called from the handler of a signal */
 
 #ifdef __cplusplus
 }

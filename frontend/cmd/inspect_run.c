@@ -194,7 +194,22 @@ static void on_exchange(void *user, const myth_exchange *x)
 
 /* ---- outputs ---- */
 
-/* Writes the report to standard output and to every file of --output and --patch. */
+static int exit_of_report(const myth_inspect_flags *o, const myth_report *r)
+{
+    int code = r->complete ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
+    if (r->is_question)
+        return r->complete && !r->n_sentence ? MYTH_EXIT_FINDINGS : code;
+    if (r->summary.is_asked && !r->summary.why_none && r->complete && !r->n_sentence)
+        code = MYTH_EXIT_FINDINGS; /* as of a question that is not answered */
+    if (o->update_baseline)        /* the new baseline has these findings, so they do not count */
+        return code;
+    if (o->fail_level != FAIL_NEVER && myth_report_reaches(r, (myth_severity)o->fail_level))
+        code = myth_exit_worse(code, MYTH_EXIT_FINDINGS);
+    return code;
+}
+
+/* Writes the report to standard output, to every file of --output and --patch, and to the new baseline; last to the
+ * log, so that who ends a run that takes long has the report. */
 static myth_status render(run *w, const myth_report *report, myth_error *err)
 {
     myth_report r = *report;
@@ -213,41 +228,31 @@ static myth_status render(run *w, const myth_report *report, myth_error *err)
         myth_term_note(w->cli->term, "%u finding%s %s", n_lines, myth_s(n_lines), w->job->unwanted);
     const myth_revision_opts here = {.root = w->job->root};
     myth_edition e = {0};
-    myth_runlog_report(w->log, &r, (myth_form)w->o->format); /* without the day: a replay compares bytes */
+    const myth_report logged = r; /* without the day: a replay compares bytes */
     if (w->o->format == MYTH_FORM_HTML || myth_outputs_have(&w->o->output, MYTH_FORM_HTML)) /* no other form shows it */
         myth_edition_find(&e, &r, w->job->side ? w->job->side : w->job->root ? &here : NULL);
     myth_repeat_render(&w->repeat, &r, w->patches);
     myth_output_render(stdout, (myth_form)w->o->format, &r, w->cli->term);
+    fflush(stdout);
     myth_status st = myth_outputs_write(&w->o->output, &r, err);
-    return st == MYTH_OK && w->o->patch ? myth_patches_write(w->patches, w->o->patch, err) : st;
+    if (st == MYTH_OK && w->o->patch)
+        st = myth_patches_write(w->patches, w->o->patch, err);
+    if (st == MYTH_OK && w->o->update_baseline && w->in && !r.refusal)
+        st = myth_baseline_write(w->base, w->o->baseline, &r, err);
+    if (st == MYTH_OK && !ferror(stdout))
+        myth_cli_is_told(exit_of_report(w->o, &r));
+    myth_runlog_report(w->log, &logged, (myth_form)w->o->format);
+    return st;
 }
 
 /* Turns the fixes that are code into patches, and prints how many fixes could not become one and why. */
 static myth_status make_patches(run *w, const myth_report *r, myth_error *err)
 {
-    char line[256];
+    char line[320];
     myth_status st = myth_patches_open(&w->patches, r, w->job->root, w->worker[0] ? w->worker : NULL, err);
-    if (st != MYTH_OK)
-        return st;
-    const uint32_t n = myth_patches_say(w->patches, line, sizeof(line));
-    if (n)
-        myth_term_note(w->cli->term, "%u of %u fix%s made into a patch%s",
-                       myth_patches_count(w->patches, MYTH_PATCH_MADE), n, n == 1 ? "" : "es", line);
-    return MYTH_OK;
-}
-
-static int exit_of_report(const myth_inspect_flags *o, const myth_report *r)
-{
-    int code = r->complete ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
-    if (r->is_question)
-        return r->complete && !r->n_sentence ? MYTH_EXIT_FINDINGS : code;
-    if (r->summary.is_asked && !r->summary.why_none && r->complete && !r->n_sentence)
-        code = MYTH_EXIT_FINDINGS; /* as of a question that is not answered */
-    if (o->update_baseline)        /* the new baseline has these findings, so they do not count */
-        return code;
-    if (o->fail_level != FAIL_NEVER && myth_report_reaches(r, (myth_severity)o->fail_level))
-        code = myth_exit_worse(code, MYTH_EXIT_FINDINGS);
-    return code;
+    if (st == MYTH_OK && myth_patches_text(w->patches, line, sizeof(line)))
+        myth_term_note(w->cli->term, "%s", line);
+    return st;
 }
 
 /* Prints tokens, parts and planned memory before anything is generated. */
@@ -488,8 +493,6 @@ static int generate(run *w, const myth_engine_opts *eo)
     st = make_patches(w, r, &err);
     if (st == MYTH_OK)
         st = render(w, r, &err);
-    if (st == MYTH_OK && w->o->update_baseline)
-        st = myth_baseline_write(w->base, w->o->baseline, r, &err);
     if (st != MYTH_OK)
         return myth_cli_fail(w->cli, &err);
     const int code = exit_of_report(w->o, r);

@@ -116,8 +116,8 @@ static uint32_t n_shown_part(const myth_runlog *log)
     return n;
 }
 
-/* With row NULL counts the blocks of source i in begin[i + 2]. Else puts them at begin[i + 1], which ends where those of
- * the next source begin. */
+/* With row NULL counts the blocks of source i in begin[i + 2]. Else puts them at begin[i + 1], which ends where those
+ * of the next source begin. */
 static void walk_blocks(const shown_blocks *s, const myth_runlog *log, shown_block *row)
 {
     const uint32_t n_part = n_shown_part(log);

@@ -633,17 +633,17 @@ void myth_patches_close(myth_patches *p)
 const myth_patch *myth_patches_list(const myth_patches *p) { return p->list; }
 uint32_t myth_patches_count(const myth_patches *p, myth_patch_result r) { return p->count[r]; }
 
-uint32_t myth_patches_say(const myth_patches *p, char *dst, size_t cap)
+uint32_t myth_patches_text(const myth_patches *p, char *dst, size_t cap)
 {
     uint32_t n = 0;
-    size_t used = 0;
-    dst[0] = '\0';
-    for (int k = 0; k < MYTH_PATCH_N; k++) {
+    for (int k = 0; k < MYTH_PATCH_N; k++)
         n += p->count[k];
+    size_t used = (size_t)snprintf(dst, cap, "%u of %u fix%s made into a patch", p->count[MYTH_PATCH_MADE], n,
+                                   n == 1 ? "" : "es");
+    for (int k = 0; k < MYTH_PATCH_N; k++)
         if (p->count[k] && k != MYTH_PATCH_MADE && used < cap)
             used += (size_t)snprintf(dst + used, cap - used, "; %u: %s", p->count[k],
                                      myth_patch_result_text((myth_patch_result)k));
-    }
     return n;
 }
 

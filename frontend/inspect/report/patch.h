@@ -49,8 +49,8 @@ void myth_patches_close(myth_patches *p); /* takes NULL */
 const myth_patch *myth_patches_list(const myth_patches *p);
 /* Number of active findings with a fix that had this result. */
 uint32_t myth_patches_count(const myth_patches *p, myth_patch_result r);
-/* Number of those findings; writes how many of them got no patch, and why: "; 2: it is beside a secret". */
-uint32_t myth_patches_say(const myth_patches *p, char *dst, size_t cap);
+/* Writes how many fixes became a patch, and why the others did not; returns how many fixes there are. */
+uint32_t myth_patches_text(const myth_patches *p, char *dst, size_t cap);
 /* Writes all patches as one diff against the files on disk, for git apply; an empty file when there are none or p is
  * NULL. */
 myth_status myth_patches_write(const myth_patches *p, const char *path, myth_error *err);
