@@ -23,6 +23,7 @@ typedef struct {
     const char *rules, *diff, *stdin_name;
     int format, prompts;
     bool judge, cache;
+    uint64_t cache_limit;
     float confidence;
     myth_model_flags model;
     myth_engine_flags engine;
@@ -53,6 +54,8 @@ static const myth_option candidates_options[] = {
      "what - reads from standard input is the text of FILE: its name in the list, and its language"},
     {"cache", NULL, MYTH_OPT_FLAG, NULL, offsetof(candidates_opts, cache), "on", 0, 0,
      "keep the places of each file, and do not read a file of the same content again"},
+    {"cache-limit", NULL, MYTH_OPT_SIZE, "SIZE", offsetof(candidates_opts, cache_limit), "1GiB", 0, 0,
+     "most bytes of the file of kept places; full of what the last week used, it keeps nothing new"},
     {"judge", NULL, MYTH_OPT_FLAG, NULL, offsetof(candidates_opts, judge), NULL, 0, 0,
      "ask the model of -m, or the judge that ships, about each place, and print the probability that it is a fault"},
     {"confidence", NULL, MYTH_OPT_F32, "P", offsetof(candidates_opts, confidence), "0", 0, 1,
@@ -633,7 +636,7 @@ static int run_candidates(myth_cli *cli, const void *opts)
     };
     myth_status st = choose_rules(&j, &err);
     if (st == MYTH_OK)
-        st = myth_finder_open(&j.finder, cli, j.o->cache, &err);
+        st = myth_finder_open(&j.finder, cli, j.o->cache, j.o->cache_limit, &err);
     if (st == MYTH_OK)
         st = myth_files_find(&j.files, cli->mem, &fo, &err);
     if (st == MYTH_OK)

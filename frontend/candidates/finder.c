@@ -19,7 +19,15 @@ struct myth_finder {
     char program[256]; /* in the key of everything that is kept: it decides the places of a text */
 };
 
-myth_status myth_finder_open(myth_finder **out, myth_cli *cli, bool keeps, myth_error *err)
+myth_kept *myth_finder_kept(const void *base, size_t n_base, uint64_t most_bytes)
+{
+    myth_kept *k = NULL;
+    if (myth_kept_open_file(&k, myth_env_cache_dir(), "candidates-1.db", base, n_base, NULL) == MYTH_OK)
+        myth_kept_bound(k, most_bytes, MYTH_KEPT_SPARED_S);
+    return k;
+}
+
+myth_status myth_finder_open(myth_finder **out, myth_cli *cli, bool keeps, uint64_t most_bytes, myth_error *err)
 {
     *out = NULL;
     myth_finder *f = myth_alloc(cli->mem, MYTH_MEM_OTHER, "places", sizeof(*f));
@@ -29,7 +37,7 @@ myth_status myth_finder_open(myth_finder **out, myth_cli *cli, bool keeps, myth_
     f->has_worker = myth_cli_self(f->worker, sizeof(f->worker));
     myth_cli_program(f->program, sizeof(f->program));
     if (keeps && f->has_worker)
-        myth_kept_open_file(&f->kept, myth_env_cache_dir(), "candidates-1.db", f->program, strlen(f->program), NULL);
+        f->kept = myth_finder_kept(f->program, strlen(f->program), most_bytes);
     pthread_mutex_init(&f->mutex, NULL);
     *out = f;
     return MYTH_OK;
@@ -41,6 +49,15 @@ void myth_finder_close(myth_finder *f)
         return;
     myth_mem *mem = f->cli->mem;
     pthread_mutex_destroy(&f->mutex);
+    if (f->kept && myth_kept_n_refused(f->kept)) {
+        FILE *notes = f->cli->term->notes; /* a run that repeats this one does not say it again */
+        f->cli->term->notes = NULL;
+        myth_term_note(f->cli->term,
+                       "the places of %llu file%s are not kept: the cache is full of what was used in the last days; "
+                       "--cache-limit makes it larger",
+                       (unsigned long long)myth_kept_n_refused(f->kept), myth_s(myth_kept_n_refused(f->kept)));
+        f->cli->term->notes = notes;
+    }
     myth_kept_close(f->kept);
     myth_free(mem, f);
 }

@@ -5,7 +5,8 @@
  *   myth_finder_all    those of many texts, with threads
  *
  * Kept     by language, bytes and program; what is kept is checked like a parser's answer. Without the file, and where
- *          there is no parsers' process, texts are parsed each time
+ *          there is no parsers' process, texts are parsed each time. A file that is full of what was used in the last
+ *          MYTH_KEPT_SPARED_S keeps nothing new (kept.h)
  * Errors   what myth_candidates_ask returns; a file of kept places that cannot be opened is none
  * Threads  any, each with a chunker of its own: one connection serves all, so that none waits for a file. The places of
  *          a text are the same with any number of them */
@@ -13,14 +14,19 @@
 #define MYTH_CANDIDATES_FINDER_H
 
 #include "engine/base/cancel.h"
+#include "frontend/inspect/kept/kept.h"
 #include "frontend/cli/cli.h"
 #include "retrieval/retrieval.h"
 
 typedef struct myth_finder myth_finder;
 
-/* keeps: false = nothing is taken or kept. The caller keeps cli until close. */
-myth_status myth_finder_open(myth_finder **out, myth_cli *cli, bool keeps, myth_error *err);
-void myth_finder_close(myth_finder *f); /* takes NULL */
+/* keeps: false = nothing is taken or kept. most_bytes: of the file of kept places; 0 = MYTH_KEPT_BYTES. The caller keeps
+ * cli until close. */
+myth_status myth_finder_open(myth_finder **out, myth_cli *cli, bool keeps, uint64_t most_bytes, myth_error *err);
+/* Says when places had no room in the file. Takes NULL. */
+void myth_finder_close(myth_finder *f);
+/* Opens that file, with a base of the caller's, for more that is made again as cheaply. NULL where there is none. */
+myth_kept *myth_finder_kept(const void *base, size_t n_base, uint64_t most_bytes);
 /* A chunker for a thread of the caller's. */
 myth_status myth_finder_chunker(myth_chunker **out, myth_finder *f, myth_error *err);
 /* *is_kept: the places are of an earlier run; may be NULL. */

@@ -243,7 +243,7 @@ static myth_status find_all(myth_judged *f, myth_error *err)
     if (st == MYTH_OK)
         list_texts(f, text, source, &n);
     if (st == MYTH_OK)
-        st = myth_finder_open(&finder, f->cli, f->o.keeps, err);
+        st = myth_finder_open(&finder, f->cli, f->o.keeps, f->o.cache_limit, err);
     if (st == MYTH_OK)
         st = myth_finder_all(finder, text, n, f->cli->cancel, err);
     if (st == MYTH_OK)

@@ -70,8 +70,9 @@ typedef struct {
     bool lists_missed;
     myth_index *index; /* of the files as they are inspected, for the context of functions (context.h); NULL = none */
     bool keeps;        /* places are taken from earlier runs over the same text, and kept (finder.h) */
-    bool is_dry;       /* nothing is judged: what it would cost is counted */
-    const char *as;    /* the machine whose rates a dry run takes; NULL = this one */
+    uint64_t cache_limit; /* most bytes of the file that has them */
+    bool is_dry;          /* nothing is judged: what it would cost is counted */
+    const char *as;       /* the machine whose rates a dry run takes; NULL = this one */
 } myth_judged_opts;
 
 typedef struct myth_judged myth_judged;

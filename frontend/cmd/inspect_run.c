@@ -68,6 +68,8 @@ const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
      "with --dry-run: the seconds on another machine: a name of bench/results, or the path of a file of rates"},
     {"cache", NULL, MYTH_OPT_FLAG, NULL, AT(cache), "on", 0, 0,
      "take answers of earlier runs with the same prompt, model and settings, and keep new ones; --no-cache asks again"},
+    {"cache-limit", NULL, MYTH_OPT_SIZE, "SIZE", AT(cache_limit), "1GiB", 0, 0,
+     "most bytes of each of the two files of the cache: answers and reports, and what was found and judged"},
     {"prompt-style", NULL, MYTH_OPT_TEXT, "STYLE", AT(style), NULL, 0, 0,
      "compact or full; the default is what the model was trained for"},
 };
@@ -517,6 +519,8 @@ static void open_kept(run *w)
     if (w->o->cache && (!w->o->dry_run || myth_kept_is_there(myth_env_cache_dir())) &&
         myth_kept_open(&w->kept, myth_env_cache_dir(), "", 0, &err) != MYTH_OK)
         myth_term_note(w->cli->term, "answers are not kept: %s", err.msg);
+    if (w->kept)
+        myth_kept_bound(w->kept, w->o->cache_limit, 0);
 }
 
 /* Plans with as many answers at once as were asked for, or as many as fit beside each other without smaller steps. */
@@ -558,6 +562,7 @@ static myth_status find_places(run *w, myth_inspect_opts *io, myth_error *err)
         .lists_missed = w->o->judged.find == MYTH_FIND_CANDIDATES,
         .index = w->job->index ? *w->job->index : NULL,
         .keeps = w->o->cache,
+        .cache_limit = w->o->cache_limit,
         .is_dry = w->o->dry_run,
         .as = w->o->as,
     };

@@ -31,6 +31,7 @@ typedef struct {
     const char *style, *baseline, *since, *patch, *as, *rules, *skip_rules, *task;
     myth_opt_list output;
     bool split, two_pass, dry_run, update_baseline, inline_ignores, cache;
+    uint64_t cache_limit;
     myth_judged_flags judged;
     myth_model_flags model;
     myth_engine_flags engine;
@@ -39,7 +40,7 @@ typedef struct {
 } myth_inspect_flags;
 
 extern const myth_option myth_options_inspect[];
-enum { MYTH_N_OPTIONS_INSPECT = 25 };
+enum { MYTH_N_OPTIONS_INSPECT = 26 };
 /* Six rows of a command's table of groups: { MYTH_GROUPS_INSPECT(my_opts, inspect), MYTH_GROUP("diff", my_opts,
  * options) }. */
 #define MYTH_GROUPS_INSPECT(type, field)                                                 \

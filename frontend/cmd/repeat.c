@@ -28,8 +28,8 @@ typedef struct {
 /* Whether a flag says nothing about what is printed. --no-cache and the like do not come here. */
 static bool is_silent(const char *name)
 {
-    static const char *const list[] = {"quiet", "verbose", "log-format",  "show-config",
-                                       "log",   "no-log",  "log-prompts", "jobs"};
+    static const char *const list[] = {"quiet",  "verbose",     "log-format", "show-config", "log",
+                                       "no-log", "log-prompts", "jobs",       "cache-limit"};
     for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
         if (!strcmp(list[i], name))
             return true;

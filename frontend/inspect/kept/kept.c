@@ -17,15 +17,23 @@
 #define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
 
-enum { CACHE_KIB = 1024, CHECK_EVERY = 64, APPLICATION = 0x6d79616e /* "myan" */ };
+enum {
+    CACHE_KIB = 1024,
+    DAY_S = 86400,
+    ROW = 128 /* bytes of a row besides its body */,
+    APPLICATION = 0x6d79616e /* "myan" */
+};
 
 struct myth_kept {
     sqlite3 *db;
-    sqlite3_stmt *get, *put, *touch, *get_report, *put_report;
+    sqlite3_stmt *get, *put, *touch, *get_report, *put_report, *touch_report;
     XXH3_state_t *hash;
     void *base;
     size_t n_base;
-    uint32_t n_put;
+    int64_t most, spared_s;
+    int64_t n_room; /* bytes that may be put before the file is measured again */
+    uint64_t n_refused;
+    bool is_full; /* of what is spared */
     char path[PATH_MAX];
 };
 
@@ -48,9 +56,10 @@ static void disconnect(myth_kept *k)
     sqlite3_finalize(k->touch);
     sqlite3_finalize(k->get_report);
     sqlite3_finalize(k->put_report);
+    sqlite3_finalize(k->touch_report);
     sqlite3_close(k->db);
     k->db = NULL;
-    k->get = k->put = k->touch = k->get_report = k->put_report = NULL;
+    k->get = k->put = k->touch = k->get_report = k->put_report = k->touch_report = NULL;
 }
 
 static bool prepare(myth_kept *k, sqlite3_stmt **q, const char *sql)
@@ -80,11 +89,14 @@ static bool connect_to(myth_kept *k)
     return (application == APPLICATION || run_sql(k, sql)) &&
            run_sql(k,
                    "CREATE TABLE IF NOT EXISTS answers(key BLOB PRIMARY KEY, finish INT, ids BLOB, sum INT, used INT);"
-                   "CREATE TABLE IF NOT EXISTS reports(key BLOB PRIMARY KEY, body BLOB, sum INT, used INT)") &&
+                   "CREATE TABLE IF NOT EXISTS reports(key BLOB PRIMARY KEY, body BLOB, sum INT, used INT);"
+                   "CREATE INDEX IF NOT EXISTS answers_used ON answers(used);"
+                   "CREATE INDEX IF NOT EXISTS reports_used ON reports(used)") &&
            prepare(k, &k->get, "SELECT finish, ids, sum FROM answers WHERE key = ?") &&
            prepare(k, &k->put, "INSERT OR REPLACE INTO answers VALUES(?, ?, ?, ?, ?)") &&
            prepare(k, &k->touch, "UPDATE answers SET used = ?2 WHERE key = ?1 AND used < ?2 - 86400") &&
-           prepare(k, &k->get_report, "SELECT body, sum FROM reports WHERE key = ?") &&
+           prepare(k, &k->touch_report, "UPDATE reports SET used = ?2 WHERE key = ?1") &&
+           prepare(k, &k->get_report, "SELECT body, sum, used FROM reports WHERE key = ?") &&
            prepare(k, &k->put_report, "INSERT OR REPLACE INTO reports VALUES(?, ?, ?, ?)");
 }
 
@@ -162,6 +174,7 @@ myth_status myth_kept_open_file(myth_kept **out, const char *folder, const char 
         myth_kept_close(k);
         return myth_fail(err, MYTH_ENOMEM, "kept answers: out of memory");
     }
+    k->most = MYTH_KEPT_BYTES;
     bool is_open = make_place(k, folder, name) && connect_to(k);
     if (!is_open && k->db && is_damaged(k)) {
         disconnect(k);
@@ -245,27 +258,60 @@ bool myth_kept_get(myth_kept *k, const myth_kept_key *key, int32_t *ids, uint32_
     return is_there;
 }
 
-/* Lets the oldest quarters go when the file has become too large. */
-static void bound_file(myth_kept *k)
+/* ---- bounds ---- */
+
+void myth_kept_bound(myth_kept *k, uint64_t bytes, int64_t spared_s)
 {
-    const int64_t bytes =
-                      number_of(k, "SELECT (SELECT * FROM pragma_page_count()) * (SELECT * FROM pragma_page_size())"),
-                  n_free = number_of(k, "SELECT (SELECT * FROM pragma_freelist_count()) * (SELECT * FROM "
-                                        "pragma_page_size())");
-    if (bytes - n_free > MYTH_KEPT_BYTES)
-        run_sql(k,
-                "DELETE FROM answers WHERE rowid IN (SELECT rowid FROM answers ORDER BY used LIMIT (SELECT count(*) "
-                "/ 4 + 1 FROM answers)); DELETE FROM reports WHERE rowid IN (SELECT rowid FROM reports ORDER BY used "
-                "LIMIT (SELECT count(*) / 4 + 1 FROM reports))");
+    k->most = bytes && bytes < INT64_MAX ? (int64_t)bytes : MYTH_KEPT_BYTES;
+    k->spared_s = spared_s;
 }
+
+uint64_t myth_kept_n_refused(const myth_kept *k) { return k->n_refused; }
+
+static int64_t used_bytes(myth_kept *k)
+{
+    return number_of(k, "SELECT ((SELECT * FROM pragma_page_count()) - (SELECT * FROM pragma_freelist_count())) * "
+                        "(SELECT * FROM pragma_page_size())");
+}
+
+/* Lets the oldest quarters go, of what may go. False: nothing may. */
+static bool drop_oldest(myth_kept *k)
+{
+    static const char *const table[] = {"answers", "reports"};
+    int n = 0;
+    for (int i = 0; i < 2; i++) {
+        char sql[256];
+        snprintf(sql, sizeof(sql),
+                 "DELETE FROM %s WHERE rowid IN (SELECT rowid FROM %s WHERE used < %lld ORDER BY used LIMIT (SELECT "
+                 "count(*) / 4 + 1 FROM %s))",
+                 table[i], table[i], k->spared_s ? (long long)time(NULL) - k->spared_s : LLONG_MAX, table[i]);
+        n += run_sql(k, sql) ? sqlite3_changes(k->db) : 0;
+    }
+    return n > 0;
+}
+
+/* Whether n more bytes may be put, with what was used longest ago gone where the file has become too large. */
+static bool make_room(myth_kept *k, size_t n)
+{
+    const int64_t more = (int64_t)n + ROW;
+    int64_t used = 0;
+    if (!k->is_full && more > k->n_room) {
+        while ((used = used_bytes(k)) + more > k->most && drop_oldest(k)) {}
+        k->is_full = used + more > k->most && k->spared_s;
+        k->n_room = used < k->most ? more + (k->most - used - more) / 16 : more; /* others write, too */
+    }
+    k->n_room -= more;
+    k->n_refused += k->is_full;
+    return !k->is_full;
+}
+
+/* ---- answers ---- */
 
 void myth_kept_put(myth_kept *k, const myth_kept_key *key, const int32_t *ids, uint32_t n, myth_finish why)
 {
     const size_t bytes = n * sizeof(*ids);
-    if (n > MYTH_KEPT_IDS_MAX)
+    if (n > MYTH_KEPT_IDS_MAX || !make_room(k, bytes))
         return;
-    if (k->n_put++ % CHECK_EVERY == 0)
-        bound_file(k);
     sqlite3_bind_blob(k->put, 1, key->byte, sizeof(key->byte), SQLITE_STATIC);
     sqlite3_bind_int(k->put, 2, (int)why);
     sqlite3_bind_blob(k->put, 3, ids, (int)bytes, SQLITE_STATIC);
@@ -280,6 +326,8 @@ void myth_kept_put(myth_kept *k, const myth_kept_key *key, const int32_t *ids, u
 unsigned char *myth_kept_get_report(myth_kept *k, const myth_kept_key *key, size_t *n)
 {
     unsigned char *copy = NULL;
+    int64_t used = INT64_MAX;
+    const int64_t now = (int64_t)time(NULL);
     sqlite3_bind_blob(k->get_report, 1, key->byte, sizeof(key->byte), SQLITE_STATIC);
     if (sqlite3_step(k->get_report) == SQLITE_ROW) {
         const int bytes = sqlite3_column_bytes(k->get_report, 0);
@@ -289,17 +337,23 @@ unsigned char *myth_kept_get_report(myth_kept *k, const myth_kept_key *key, size
             (copy = malloc((size_t)bytes)) != NULL) {
             memcpy(copy, body, (size_t)bytes);
             *n = (size_t)bytes;
+            used = sqlite3_column_int64(k->get_report, 2);
         }
     }
     sqlite3_reset(k->get_report);
+    if (used < now - DAY_S) { /* as for answers */
+        sqlite3_bind_blob(k->touch_report, 1, key->byte, sizeof(key->byte), SQLITE_STATIC);
+        sqlite3_bind_int64(k->touch_report, 2, now);
+        sqlite3_step(k->touch_report);
+        sqlite3_reset(k->touch_report);
+    }
     return copy;
 }
 
 void myth_kept_put_report(myth_kept *k, const myth_kept_key *key, const void *bytes, size_t n)
 {
-    if (!n || n > MYTH_KEPT_REPORT_BYTES)
+    if (!n || n > MYTH_KEPT_REPORT_BYTES || !make_room(k, n))
         return;
-    bound_file(k);
     sqlite3_bind_blob(k->put_report, 1, key->byte, sizeof(key->byte), SQLITE_STATIC);
     sqlite3_bind_blob(k->put_report, 2, bytes, (int)n, SQLITE_STATIC);
     sqlite3_bind_int64(k->put_report, 3, sum_of(key, bytes, n, 0));

@@ -14,7 +14,10 @@
  *          itself): a second run over an unchanged tree opens no model. Longer than MYTH_KEPT_REPORT_BYTES: not kept
  * Damage   a row is used only when its checksum holds; the caller asks the grammar about every id as well. A file that
  *          is no such database is made anew
- * Bounds   MYTH_KEPT_BYTES: then the answers and reports that were used longest ago go, a quarter of each
+ * Bounds   MYTH_KEPT_BYTES, or what myth_kept_bound says: then the answers and reports that were used longest ago go, a
+ *          quarter of each. Where what was used a short while ago is spared, it stays, and nothing new is kept while the
+ *          file is full of it: a run over more than fits finds the first part of it again each time, where else each row
+ *          would be gone just before its turn. What is used is marked so once a day
  * Writers  several processes; one that waits longer than MYTH_KEPT_WAIT_MS goes on without
  * Memory   SQLite's own, of which the page cache is at most 1 MiB; `ids` is the caller's
  * Errors   MYTH_ENOTFOUND no place; MYTH_EIO it cannot be opened. Nothing after open fails: without an answer the model
@@ -30,7 +33,8 @@ extern "C" {
 #endif
 
 enum {
-    MYTH_KEPT_BYTES = 64 << 20,
+    MYTH_KEPT_BYTES = 1 << 30,
+    MYTH_KEPT_SPARED_S = 7 * 24 * 3600, /* a run each night, and one each week that came late */
     MYTH_KEPT_WAIT_MS = 200,
     MYTH_KEPT_IDS_MAX = 1 << 20,
     MYTH_KEPT_REPORT_BYTES = 8 << 20
@@ -48,6 +52,10 @@ myth_status myth_kept_open(myth_kept **out, const char *folder, const void *base
 myth_status myth_kept_open_file(myth_kept **out, const char *folder, const char *name, const void *base, size_t n_base,
                                 myth_error *err);
 void myth_kept_close(myth_kept *k); /* takes NULL */
+/* Bounds the file; 0 = MYTH_KEPT_BYTES. What was used within spared_s seconds stays; 0 = it may go. */
+void myth_kept_bound(myth_kept *k, uint64_t bytes, int64_t spared_s);
+/* How many answers and reports had no room in the file, since open. */
+uint64_t myth_kept_n_refused(const myth_kept *k);
 /* Whether open would find a file, for who must not make one. */
 bool myth_kept_is_there(const char *folder);
 

@@ -18,7 +18,7 @@ static bool is_output_only(const char *name)
 {
     static const char *const list[] = {"output", "patch",   "update-baseline", "mem-report",
                                        "quiet",  "verbose", "log-format",      "show-config",
-                                       "log",    "no-log",  "log-prompts"};
+                                       "log",    "no-log",  "log-prompts",     "cache-limit"};
     for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
         if (strcmp(list[i], name) == 0)
             return true;
@@ -41,6 +41,8 @@ static json_t *option_value(const myth_opt_slot *s)
         return json_boolean(*(bool *)s->field);
     if (s->source != MYTH_FROM_DEFAULT && s->text)
         return myth_record_exact(s->text); /* as it was given: a parsed number may be printed with fewer digits */
+    if (s->opt->kind == MYTH_OPT_SIZE)     /* its text is for people, and rounded */
+        return myth_record_exact(s->opt->def);
     myth_args_text(s, value, sizeof(value));
     return myth_record_exact(value);
 }

@@ -153,7 +153,7 @@ static int begin(void **state)
     if (myth_mem_open(&mem, 0, NULL) != MYTH_OK)
         return -1;
     cli.mem = mem;
-    return myth_finder_open(&finder, &cli, false, NULL);
+    return myth_finder_open(&finder, &cli, false, 0, NULL);
 }
 
 static int end(void **state)
