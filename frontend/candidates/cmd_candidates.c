@@ -118,6 +118,7 @@ typedef struct {
     myth_context *context;
     char worker[PATH_MAX]; /* the parsers' program */
     myth_engine *engine;
+    myth_kept *kept;     /* scores of earlier runs */
     myth_diff diff;      /* with --diff */
     prompt_list prompts; /* with --judge-prompts: of the file's places */
     bool is_stopped;     /* by a signal: the rest is not judged, and not printed */
@@ -584,6 +585,8 @@ static myth_status open_judge(job *j, myth_error *err)
     if (st == MYTH_OK)
         st = myth_context_open(&j->context, &co, err);
     jo.context = j->context;
+    if (st == MYTH_OK && o->cache && !o->prompts)
+        jo.kept = j->kept = myth_finder_scores(j->cli, &o->engine, &j->model, o->cache_limit);
     if (st == MYTH_OK)
         st = myth_judge_open(&j->judge, &j->model, &jo, err);
     if (st == MYTH_OK && o->prompts)
@@ -604,6 +607,7 @@ static void close_judge(job *j)
     myth_free(j->cli->mem, j->prompts.id);
     myth_engine_close(j->engine);
     myth_judge_close(j->judge);
+    myth_kept_close(j->kept);
     myth_context_close(j->context);
     myth_model_close(&j->model);
 }

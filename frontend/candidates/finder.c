@@ -4,8 +4,10 @@
 #include "engine/base/thread.h"
 #include "frontend/cli/environment.h"
 #include "frontend/inspect/kept/kept.h"
+#include "inspect_base.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +21,7 @@ struct myth_finder {
     char program[256]; /* in the key of everything that is kept: it decides the places of a text */
 };
 
-myth_kept *myth_finder_kept(const void *base, size_t n_base, uint64_t most_bytes)
+static myth_kept *open_kept(const void *base, size_t n_base, uint64_t most_bytes)
 {
     myth_kept *k = NULL;
     if (myth_kept_open_file(&k, myth_env_cache_dir(), "candidates-1.db", base, n_base, NULL) == MYTH_OK)
@@ -37,10 +39,19 @@ myth_status myth_finder_open(myth_finder **out, myth_cli *cli, bool keeps, uint6
     f->has_worker = myth_cli_self(f->worker, sizeof(f->worker));
     myth_cli_program(f->program, sizeof(f->program));
     if (keeps && f->has_worker)
-        f->kept = myth_finder_kept(f->program, strlen(f->program), most_bytes);
+        f->kept = open_kept(f->program, strlen(f->program), most_bytes);
     pthread_mutex_init(&f->mutex, NULL);
     *out = f;
     return MYTH_OK;
+}
+
+myth_kept *myth_finder_scores(myth_cli *cli, const myth_engine_flags *f, const myth_model *m, uint64_t most_bytes)
+{
+    myth_kept *k = open_kept("", 0, most_bytes);
+    if (k && myth_base_scores(k, cli, f, m))
+        return k;
+    myth_kept_close(k); /* the plan says what is wrong with the options */
+    return NULL;
 }
 
 void myth_finder_close(myth_finder *f)
@@ -49,14 +60,14 @@ void myth_finder_close(myth_finder *f)
         return;
     myth_mem *mem = f->cli->mem;
     pthread_mutex_destroy(&f->mutex);
-    if (f->kept && myth_kept_n_refused(f->kept)) {
-        FILE *notes = f->cli->term->notes; /* a run that repeats this one does not say it again */
-        f->cli->term->notes = NULL;
-        myth_term_note(f->cli->term,
-                       "the places of %llu file%s are not kept: the cache is full of what was used in the last days; "
-                       "--cache-limit makes it larger",
-                       (unsigned long long)myth_kept_n_refused(f->kept), myth_s(myth_kept_n_refused(f->kept)));
-        f->cli->term->notes = notes;
+    const uint64_t n = f->kept ? myth_kept_n_refused(f->kept) : 0;
+    if (n) {
+        char line[192];
+        snprintf(line, sizeof(line),
+                 "the places of %llu file%s are not kept: the cache is full of what was used in the last days; "
+                 "--cache-limit makes it larger",
+                 (unsigned long long)n, myth_s(n));
+        myth_term_note_once(f->cli->term, line);
     }
     myth_kept_close(f->kept);
     myth_free(mem, f);

@@ -25,8 +25,8 @@ typedef struct myth_finder myth_finder;
 myth_status myth_finder_open(myth_finder **out, myth_cli *cli, bool keeps, uint64_t most_bytes, myth_error *err);
 /* Says when places had no room in the file. Takes NULL. */
 void myth_finder_close(myth_finder *f);
-/* Opens that file, with a base of the caller's, for more that is made again as cheaply. NULL where there is none. */
-myth_kept *myth_finder_kept(const void *base, size_t n_base, uint64_t most_bytes);
+/* Opens that file for what an opened model says of places (judge.h); NULL where there is none. */
+myth_kept *myth_finder_scores(myth_cli *cli, const myth_engine_flags *f, const myth_model *m, uint64_t most_bytes);
 /* A chunker for a thread of the caller's. */
 myth_status myth_finder_chunker(myth_chunker **out, myth_finder *f, myth_error *err);
 /* *is_kept: the places are of an earlier run; may be NULL. */

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -44,6 +45,9 @@ struct myth_judge {
     size_t n_ids, n_shared;
     tail *question; /* of a list's places */
     size_t n_question;
+    float *score; /* what was said of a list's places */
+    size_t n_score;
+    uint32_t n_fed;        /* lists that were asked about */
     const uint32_t *index; /* of the places of the function that is judged, by their number in it */
     myth_judge_counts count;
 };
@@ -111,7 +115,7 @@ static myth_status ask_batch(myth_judge *j, myth_engine *e, myth_seq *seq, const
     j->count.question_s += now() - begin;
     for (uint32_t i = 0; i < n && st == MYTH_OK; i++) {
         const float *logit = out.ask_logit + (size_t)i * N_ANSWER;
-        score[i] = fmaxf(score[i], logit[0] - logit[1]); /* of a number and NAN, the number */
+        score[i] = logit[0] - logit[1];
         j->count.n_question_tok += q[i].n;
     }
     return st;
@@ -165,6 +169,31 @@ static myth_status show_list(myth_judge *j, const myth_sheet *s, uint32_t n_shar
     return st;
 }
 
+/* The key of what is said of the list, whose prompts are encoded. */
+static myth_kept_key key_of(const myth_judge *j, uint32_t n_shared, uint32_t n)
+{
+    myth_kept_begin(j->o.kept);
+    myth_kept_add(j->o.kept, j->shared, n_shared * sizeof(*j->shared));
+    for (uint32_t i = 0; i < n; i++)
+        myth_kept_add(j->o.kept, j->question[i].last + QUESTION - j->question[i].n,
+                      j->question[i].n * sizeof(*j->question[i].last));
+    return myth_kept_end(j->o.kept);
+}
+
+/* Takes what an earlier run was told of the list into j->score; false: nothing. */
+static bool take_scores(myth_judge *j, const myth_kept_key *key, uint32_t n)
+{
+    size_t bytes = 0;
+    unsigned char *old = myth_kept_get_report(j->o.kept, key, &bytes);
+    bool is_there = old && bytes == n * sizeof(*j->score);
+    if (is_there)
+        memcpy(j->score, old, bytes);
+    for (uint32_t i = 0; i < n && is_there; i++)
+        is_there = isfinite(j->score[i]);
+    free(old);
+    return is_there;
+}
+
 /* Scores the places of the list: score[i] becomes the larger of what it is and what the model says. */
 static myth_status ask_list(myth_judge *j, myth_engine *e, myth_seq *seq, const myth_sheet *s, float *score,
                             myth_error *err)
@@ -174,6 +203,18 @@ static myth_status ask_list(myth_judge *j, myth_engine *e, myth_seq *seq, const 
     myth_status st = encode_list(j, s, &n_shared, err);
     if (st != MYTH_OK)
         return st;
+    if (!MYTH_ARRAY_MORE(j->mem, MYTH_MEM_STAGING, "judge scores", &j->score, 0, s->n, &j->n_score))
+        return no_room("scores", err);
+    const bool keeps = j->o.kept && !j->o.is_dry;
+    const myth_kept_key key = keeps ? key_of(j, n_shared, s->n) : (myth_kept_key){0};
+    if (keeps && take_scores(j, &key, s->n)) {
+        for (uint32_t i = 0; i < s->n; i++)
+            score[i] = fmaxf(score[i], j->score[i]);
+        return MYTH_OK;
+    }
+    j->n_fed++;
+    for (uint32_t i = 0; i < s->n; i++)
+        j->score[i] = NAN;
     const double begin = now();
     n_fed = n_shared; /* in a dry run; what the list before shares with it may be fewer to feed */
     if (!j->o.is_dry)
@@ -190,8 +231,12 @@ static myth_status ask_list(myth_judge *j, myth_engine *e, myth_seq *seq, const 
         uint32_t n_tok = q->n;
         for (n = 1; n < j->o.n_at_once && from + n < s->n && n_tok + q[n].n <= ubatch; n++)
             n_tok += q[n].n;
-        st = ask_batch(j, e, seq, q, n, score + from, err);
+        st = ask_batch(j, e, seq, q, n, j->score + from, err);
     }
+    for (uint32_t i = 0; i < s->n && st == MYTH_OK; i++)
+        score[i] = fmaxf(score[i], j->score[i]); /* of a number and NAN, the number */
+    if (keeps && st == MYTH_OK)
+        myth_kept_put_report(j->o.kept, &key, j->score, s->n * sizeof(*j->score));
     return st;
 }
 
@@ -537,6 +582,7 @@ static myth_status judge_function(myth_judge *j, myth_engine *e, myth_seq *seq, 
     const myth_line *from = &o->src.line[c->function_line0 - 1], *to = &o->src.line[c->function_line1 - 1];
     const bool is_short = j->form == MYTH_JUDGE_SHORT;
     const myth_context_list *context = NULL;
+    const uint32_t n_fed = j->n_fed;
     bool has_comments = memcmp(o->src.bytes + from->off, o->bare + from->off, to->off + to->len - from->off) != 0;
     myth_status st = MYTH_OK;
     for (uint32_t i = 0; i < end - first; i++)
@@ -555,6 +601,7 @@ static myth_status judge_function(myth_judge *j, myth_engine *e, myth_seq *seq, 
         score[o->index[i]] = o->own[i];
         j->count.n_place++;
         j->count.n_unjudged += isnan(o->own[i]) != 0;
+        j->count.n_kept += j->n_fed == n_fed && !isnan(o->own[i]);
     }
     return st;
 }
@@ -677,6 +724,7 @@ void myth_judge_close(myth_judge *j)
     myth_free(mem, j->ids);
     myth_free(mem, j->shared);
     myth_free(mem, j->question);
+    myth_free(mem, j->score);
     myth_free(mem, j);
 }
 

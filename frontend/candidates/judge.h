@@ -22,7 +22,9 @@
  * Place    the prompt numbers a function's lines from 1: where it stands in its file changes nothing
  * Bits     a score depends on the model, the function, its context and its list of places, not on how many are asked
  *          about at once
- * Owner    model and engine outlive the judge
+ * Kept     with `kept`, the scores of a list of places by the ids of its prompts, written as soon as they are there: a
+ *          function whose prompts are those of an earlier run is not asked about again, wherever it stands
+ * Owner    model, engine and kept outlive the judge
  * Errors   MYTH_EUNSUPPORTED: the model was trained for another kind of prompt, or its vocabulary begins both answers
  *          with one token; MYTH_ENOMEM, MYTH_ECANCEL, and what the engine returns
  * Threads  one
@@ -32,6 +34,7 @@
 
 #include "context.h"
 #include "engine/base/cancel.h"
+#include "frontend/inspect/kept/kept.h"
 #include "frontend/inspect/prompt/prompt.h"
 #include "retrieval/retrieval.h"
 
@@ -46,6 +49,7 @@ typedef struct {
     uint32_t n_tok;            /* most tokens of a prompt; 0 = as the model was trained, at most MYTH_JUDGE_TOKENS */
     uint32_t n_at_once;        /* most questions of a forward pass; 0 = MYTH_JUDGE_AT_ONCE */
     const myth_cancel *cancel; /* may be NULL */
+    myth_kept *kept;           /* scores of earlier runs, based on the model (inspect_base.h); NULL = none */
     myth_context *context;     /* the caller's; NULL = functions are shown alone */
     /* Nothing is asked: tokens are counted, as many as may be fed; myth_judge_file takes no engine, and all scores are
      * NAN. */
@@ -59,6 +63,7 @@ typedef struct {
 /* What was done so far. */
 typedef struct {
     uint64_t n_prompt, n_place, n_unjudged; /* unjudged: not even the place's own lines fit the prompt */
+    uint64_t n_kept;                        /* of n_place, whose scores all came from earlier runs */
     uint64_t n_unknown;                     /* places in a language that the judge does not know */
     uint64_t n_prefix_tok, n_question_tok;
     double prefix_s, question_s;

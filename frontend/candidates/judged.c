@@ -504,6 +504,7 @@ static myth_status judge_all(myth_judged *f, myth_error *err)
     };
     myth_context *context = NULL;
     myth_engine_opts eo;
+    myth_kept *kept = NULL;
     myth_judge *judge = NULL;
     myth_engine *engine = NULL;
     myth_model own = {0}, *model;
@@ -519,7 +520,9 @@ static myth_status judge_all(myth_judged *f, myth_error *err)
         before[c] = myth_mem_get(f->mem, MYTH_MEM_HOST, (myth_mem_class)c);
     MYTH_TRY(open_model(f, &own, &model, err));
     MYTH_TRY(myth_context_open(&context, &co, err));
-    const myth_judge_opts jo = {.cancel = f->cli->cancel, .is_dry = f->o.is_dry, .context = context};
+    if (f->o.keeps && !f->o.is_dry && f->n_wanted)
+        kept = myth_finder_scores(f->cli, f->o.engine, model, f->o.cache_limit);
+    const myth_judge_opts jo = {.cancel = f->cli->cancel, .is_dry = f->o.is_dry, .context = context, .kept = kept};
     MYTH_TRY(myth_judge_open(&judge, model, &jo, err)); /* also without places, to say what the model cannot do */
     f->is_calibrated = myth_judge_is_calibrated(judge, &f->own_confidence);
     f->confidence = f->own_confidence;
@@ -546,6 +549,7 @@ fail:
     myth_term_progress_end(f->cli->term);
     myth_engine_close(engine);
     myth_judge_close(judge);
+    myth_kept_close(kept);
     myth_context_close(context);
     myth_model_close(&own);
     return st;
@@ -713,6 +717,12 @@ void myth_judged_note(const myth_judged *f)
     }
     myth_term_note(f->cli->term, "%u of %u places judged, %u with a probability of %.2f or more%s", n_judged,
                    f->n_given, n_passed, f->confidence, f->is_calibrated ? "" : " (not calibrated)");
+    if (f->count.n_kept) {
+        char line[128];
+        snprintf(line, sizeof(line), "%llu of them as an earlier run was told; --no-cache asks the judge again",
+                 (unsigned long long)f->count.n_kept);
+        myth_term_note_once(f->cli->term, line);
+    }
     if (f->n_no_code)
         myth_term_note(f->cli->term, "%u file%s of documents or data, in which no rules look for code", f->n_no_code,
                        f->n_no_code == 1 ? "" : "s");

@@ -128,6 +128,14 @@ void myth_term_note(myth_term *t, const char *fmt, ...)
     fputc('\n', stderr);
 }
 
+void myth_term_note_once(myth_term *t, const char *text)
+{
+    FILE *notes = t->notes;
+    t->notes = NULL;
+    myth_term_note(t, "%s", text);
+    t->notes = notes;
+}
+
 void myth_term_log(void *user, myth_log_level level, const char *component, const char *line)
 {
     static const char *const name[] = {"debug", "info", "warn", "error"};

@@ -1,8 +1,8 @@
 /* cmd_inspect.c - inspects many files in one run: those that paths, directories and patterns name. Each file is cut
  * into the parts and prompts that inspect-file makes of it, and all findings are in one report. */
+#include "frontend/candidates/inspect_base.h"
 #include "frontend/inspect/prompt/nearby.h"
 #include "frontend/inspect/select/files.h"
-#include "inspect_base.h"
 #include "inspect_run.h"
 
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* cmd_inspect_file.c - inspects one whole file. Context that an answer asks for is looked up in the files around it. */
+#include "frontend/candidates/inspect_base.h"
 #include "frontend/inspect/prompt/nearby.h"
 #include "frontend/inspect/select/files.h"
-#include "inspect_base.h"
 #include "inspect_run.h"
 
 #include <limits.h>

@@ -1,7 +1,8 @@
 /* cmd_plan.c - prints the bytes that a command would need, from the model's headers only. */
+#include "frontend/candidates/inspect_base.h"
+#include "inspect_run.h"
 #include "frontend/inspect/inspect.h"
 #include "frontend/inspect/prompt/nearby.h"
-#include "inspect_base.h"
 #include "frontend/cli/environment.h"
 #include "frontend/cli/machine_limits.h"
 #include "frontend/cli/plan_out.h"

@@ -3,6 +3,7 @@
 #include "inspect_run.h"
 
 #include "choose_rules.h"
+#include "frontend/candidates/inspect_base.h"
 #include "frontend/candidates/judged.h"
 #include "frontend/cli/environment.h"
 #include "frontend/cli/hints.h"
@@ -12,7 +13,6 @@
 #include "frontend/rates/expect.h"
 #include "frontend/rates/progress.h"
 #include "frontend/cli/json_out.h"
-#include "inspect_base.h"
 #include "repeat.h"
 #include "task.h"
 
@@ -106,15 +106,6 @@ typedef struct {
 
 /* ---- callbacks ---- */
 
-/* Says what is true of this run alone, so that a run that repeats it does not say it again. */
-static void note_once(const run *w, const char *text)
-{
-    FILE *notes = w->cli->term->notes;
-    w->cli->term->notes = NULL;
-    myth_term_note(w->cli->term, "%s", text);
-    w->cli->term->notes = notes;
-}
-
 static void on_progress(void *user, const char *what, uint32_t part, uint32_t n_part, uint32_t done, uint32_t total)
 {
     run *w = user;
@@ -127,7 +118,7 @@ static void on_progress(void *user, const char *what, uint32_t part, uint32_t n_
     if (is_terminal)
         myth_term_progress_line(w->cli->term, line);
     else
-        note_once(w, line);
+        myth_term_note_once(w->cli->term, line);
 }
 
 static void begin_progress(run *w)
@@ -275,7 +266,7 @@ static void print_counts(const run *w)
         r->path, r->prompt_tokens, myth_s(r->prompt_tokens), w->o->max_new_tokens, n, myth_s(n),
         has_summary ? " and a summary" : "", myth_size_text(size, w->cli->plan.total_bytes), b->rules, b->map,
         b->map_room, b->is_map_cut ? " (cut)" : "", b->task, b->task_room, b->code_most, b->code_room, left);
-    note_once(w, line);
+    myth_term_note_once(w->cli->term, line);
 }
 
 /* The prompts that the model would be asked, and what is in them. */
@@ -490,7 +481,7 @@ static int generate(run *w, const myth_engine_opts *eo)
     snprintf(line, sizeof(line), "%u of %u answers from earlier runs; --no-cache asks the model again", w->n_kept,
              w->n_answer);
     if (w->n_kept)
-        note_once(w, line);
+        myth_term_note_once(w->cli->term, line);
     const myth_report *r = myth_inspect_report(w->in);
     st = make_patches(w, r, &err);
     if (st == MYTH_OK)

@@ -4,8 +4,8 @@
  *          and time in the log); the notes; standard output; each --output in order; the patch */
 #include "repeat.h"
 
-#include "inspect_base.h"
 #include "engine/base/outfile.h"
+#include "frontend/candidates/inspect_base.h"
 #include "frontend/cli/environment.h"
 #include "frontend/inspect/report/outputs.h"
 

@@ -15,9 +15,9 @@
  * Damage   a row is used only when its checksum holds; the caller asks the grammar about every id as well. A file that
  *          is no such database is made anew
  * Bounds   MYTH_KEPT_BYTES, or what myth_kept_bound says: then the answers and reports that were used longest ago go, a
- *          quarter of each. Where what was used a short while ago is spared, it stays, and nothing new is kept while the
- *          file is full of it: a run over more than fits finds the first part of it again each time, where else each row
- *          would be gone just before its turn. What is used is marked so once a day
+ *          quarter of each. Where what was used a short while ago is spared, it stays, and nothing new is kept while
+ *          the file is full of it: a run over more than fits finds the first part of it again each time, where else
+ *          each row would be gone just before its turn. What is used is marked so once a day
  * Writers  several processes; one that waits longer than MYTH_KEPT_WAIT_MS goes on without
  * Memory   SQLite's own, of which the page cache is at most 1 MiB; `ids` is the caller's
  * Errors   MYTH_ENOTFOUND no place; MYTH_EIO it cannot be opened. Nothing after open fails: without an answer the model

@@ -115,8 +115,8 @@ void myth_runlog_search(myth_runlog *log, myth_index *x, const myth_search_opts 
 void myth_runlog_rerank(myth_runlog *log, const char *question, const myth_candidate *c, const float *score,
                         const uint32_t *order, uint32_t n);
 
-/* Records the pieces and the parts that show them, after an interrupt only at the end; call after myth_inspect_open. root: the directory of the material's
- * paths, NULL = none. The caller closes in, m, io and model after end. */
+/* Records the pieces and the parts that show them, after an interrupt only at the end; call after myth_inspect_open.
+ * root: the directory of the material's paths, NULL = none. The caller closes in, m, io and model after end. */
 void myth_runlog_inspection(myth_runlog *log, const myth_inspection *in, const myth_material *m,
                             const myth_inspect_opts *io, const myth_model *model, const char *root);
 /* Records an answer; for myth_inspect_opts.on_exchange. */

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The cache of places: a second run over an unchanged tree parses nothing; over a tree that does not fit --cache-limit it
-# finds the part again that fits, each time; what was not used for more than a week makes room.
+# The cache of places: a second run over an unchanged tree parses nothing; over a tree that does not fit --cache-limit
+# it finds the part again that fits, each time; what was not used for more than a week makes room.
 set -eu
 mythos=$(readlink -f "$MYTHOS_BIN")
 dir=$(mktemp -d)

@@ -9,7 +9,9 @@
 #ifndef MYTH_INSPECT_BASE_H
 #define MYTH_INSPECT_BASE_H
 
-#include "inspect_run.h"
+#include "frontend/cli/cli.h"
+#include "frontend/inspect/kept/kept.h"
+#include "frontend/inspect/prompt/prompt.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +31,8 @@ myth_status myth_base_settings(myth_inspect_base *b, myth_cli *cli, const myth_e
 /* Makes the keys of kept answers those of an opened model. False: the flags are wrong, or there is no memory. */
 bool myth_base_answers(myth_kept *kept, myth_cli *cli, const myth_engine_flags *f, const myth_sample_params *sample,
                        myth_prompt_style style, const myth_model *m);
+/* The same for what an opened model says of places, which samples nothing. */
+bool myth_base_scores(myth_kept *kept, myth_cli *cli, const myth_engine_flags *f, const myth_model *m);
 /* Adds to a key what stat says of a file, its times of change of bytes and of anything included, and raises *newest_ns
  * to the latter. MYTH_EIO: it says nothing. */
 myth_status myth_base_stat(myth_kept *key, const char *path, int64_t *newest_ns, myth_error *err);

@@ -1,7 +1,7 @@
 /* inspect_base.c - writes what decides the answers as "name=value;". */
 #include "inspect_base.h"
 
-#include "frontend/candidates/calibration.h"
+#include "calibration.h"
 #include "engine/base/hash.h"
 #include "engine/base/mtime.h"
 
@@ -136,16 +136,16 @@ fail:
     return st;
 }
 
-bool myth_base_answers(myth_kept *kept, myth_cli *cli, const myth_engine_flags *f, const myth_sample_params *sample,
-                       myth_prompt_style style, const myth_model *m)
+/* kind: what the prompts are, by the hash of their layout or a name. */
+static bool rebase(myth_kept *kept, myth_cli *cli, const myth_engine_flags *f, const myth_sample_params *sample,
+                   const char *kind, const myth_model *m)
 {
-    char hash[MYTH_PROMPT_HASH_LEN + 1], tokenizer[20];
+    char tokenizer[20];
     myth_error err = {0};
     myth_inspect_base *b = calloc(1, sizeof(*b));
     bool is_done = b && myth_base_settings(b, cli, f, sample, &err) == MYTH_OK;
     if (is_done) {
-        myth_prompt_hash(hash, style);
-        myth_base_add(b, "prompt", hash);
+        myth_base_add(b, "prompt", kind);
         myth_base_add(b, "weights", myth_weights_path(m->weights));
         snprintf(tokenizer, sizeof(tokenizer), "%016" PRIx64, m->tokenizer ? myth_tokenizer_hash(m->tokenizer) : 0);
         myth_base_add(b, "tokenizer", tokenizer);
@@ -155,6 +155,19 @@ bool myth_base_answers(myth_kept *kept, myth_cli *cli, const myth_engine_flags *
     }
     free(b);
     return is_done;
+}
+
+bool myth_base_answers(myth_kept *kept, myth_cli *cli, const myth_engine_flags *f, const myth_sample_params *sample,
+                       myth_prompt_style style, const myth_model *m)
+{
+    char hash[MYTH_PROMPT_HASH_LEN + 1];
+    myth_prompt_hash(hash, style);
+    return rebase(kept, cli, f, sample, hash, m);
+}
+
+bool myth_base_scores(myth_kept *kept, myth_cli *cli, const myth_engine_flags *f, const myth_model *m)
+{
+    return rebase(kept, cli, f, &(myth_sample_params){0}, "scores", m);
 }
 
 myth_status myth_base_stat(myth_kept *key, const char *path, int64_t *newest_ns, myth_error *err)
