@@ -20,8 +20,8 @@
 
 typedef struct myth_finder myth_finder;
 
-/* keeps: false = nothing is taken or kept. most_bytes: of the file of kept places; 0 = MYTH_KEPT_BYTES. The caller keeps
- * cli until close. */
+/* keeps: false = nothing is taken or kept. most_bytes: of the file of kept places; 0 = MYTH_KEPT_BYTES. The caller
+ * keeps cli until close. */
 myth_status myth_finder_open(myth_finder **out, myth_cli *cli, bool keeps, uint64_t most_bytes, myth_error *err);
 /* Says when places had no room in the file. Takes NULL. */
 void myth_finder_close(myth_finder *f);

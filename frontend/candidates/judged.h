@@ -16,8 +16,8 @@
  *           run's is opened for the judging alone
  * Judged    as judge.h does it, functions with their context, with an engine of its own that is closed again: its
  *           memory is planned like a command's
- * Kept      with keeps, places by the text of their file (finder.h) and what the judge said by its prompts (judge.h): of a
- *           changed file the functions that changed are asked about, and a run that was killed goes on
+ * Kept      with keeps, places by the text of their file (finder.h) and what the judge said by its prompts (judge.h):
+ *           of a changed file the functions that changed are asked about, and a run that was killed goes on
  * Missed    with lists_missed, what could not be searched or judged: code in languages without rules, files that no
  *           parser could read, places whose lines do not fit a prompt, and the rest after an interrupt. Documents and
  *           data are not missed, but counted in a note

@@ -214,7 +214,7 @@ static myth_status inline_texts(myth_runlog_file *f, int64_t of, json_t *doc, my
         MYTH_TRY(inline_text(f, run, x, "answer", name, mem, err));
         json_object_del(x, "ids");
     }
-    if (json_object_get(doc, "report") && !json_object_get(doc, "report_left_out"))
+    if (json_object_get(doc, "report_hash") && !json_object_get(doc, "report_left_out"))
         MYTH_TRY(inline_text(f, run, doc, "printed", "report", mem, err));
 fail:
     return st;
@@ -250,7 +250,9 @@ static void show_command(const json_t *doc)
     if (myth_doc_exact(text, sizeof(text), json_object_get(doc, "cwd")))
         print_field("folder", text);
     snprintf(text, sizeof(text), "run %lld: nothing had changed since", (long long)myth_runlog_texts_of(doc, 0));
-    print_field("repeats", myth_runlog_texts_of(doc, 0) ? text : "");
+    print_field("repeats", myth_runlog_texts_of(doc, 0)       ? text
+                           : myth_doc_is(doc, "repeats_lost") ? "a run that the log does not have any more"
+                                                              : "");
 }
 
 /* A file by its path, size and hash, or why it could not be read; nothing without a path. */
@@ -717,7 +719,8 @@ const myth_command myth_cmd_log = {
         "definition split, or was it hidden among copies and tests; WHAT is a "
         "finding (its number or fingerprint), PATH:LINE or PATH. replay runs the same inspection again and "
         "compares the bytes: exit 0 when they are equal, 1 with the first difference, 3 with every reason when "
-        "it cannot be repeated. prune deletes the oldest runs, by number, age or size; --dry-run counts them.\n"
+        "it cannot be repeated. prune deletes the oldest runs, by number, age or size; --dry-run counts them. "
+        "An inspection that ends does the same by --log-keep (1,000 runs) and --log-max-size (64 MiB).\n"
         "The log keeps texts as reports show them, with known secrets replaced by placeholders, and files as "
         "hashes. It does not recognise every secret: protect the log as you protect the code.",
     .group = groups,

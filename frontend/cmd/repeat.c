@@ -28,8 +28,8 @@ typedef struct {
 /* Whether a flag says nothing about what is printed. --no-cache and the like do not come here. */
 static bool is_silent(const char *name)
 {
-    static const char *const list[] = {"quiet",  "verbose",     "log-format", "show-config", "log",
-                                       "no-log", "log-prompts", "jobs",       "cache-limit"};
+    static const char *const list[] = {"quiet",       "verbose", "log-format",  "show-config", "log",         "no-log",
+                                       "log-prompts", "jobs",    "cache-limit", "log-keep",    "log-max-size"};
     for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
         if (!strcmp(list[i], name))
             return true;
@@ -268,8 +268,8 @@ static bool is_plausible(const numbers *its)
 
 bool myth_repeat_take(myth_repeat *r, myth_runlog *log, int *code)
 {
-    size_t n = 0, n_look, n_number, n_note;
-    const unsigned char *look, *number, *note;
+    size_t n = 0, n_look, n_number, n_note, n_report;
+    const unsigned char *look, *number, *note, *report;
     numbers its;
     myth_error err = {0};
     unsigned char *body = r->kept ? myth_kept_get_report(r->kept, &r->key, &n) : NULL;
@@ -279,13 +279,17 @@ bool myth_repeat_take(myth_repeat *r, myth_runlog *log, int *code)
                           myth_looks_hold(look, n_look);
     if (is_there)
         memcpy(&its, number, sizeof(its));
-    if (!is_there || !is_plausible(&its) || !myth_runlog_has(log, &its.place)) {
+    if (!is_there || !is_plausible(&its)) {
         free(body);
         return false;
     }
+    reader printed = in;
     end_notes(r);
     keep_times(r);
-    myth_runlog_repeats(log, &its.place);
+    if (myth_runlog_has(log, &its.place))
+        myth_runlog_repeats(log, &its.place);
+    else if (next_block(&printed, &report, &n_report))
+        myth_runlog_repeats_lost(log, (myth_form)r->o->format, report, n_report);
     say_notes(r, note, n_note);
     if (its.n_answer)
         myth_term_note(r->cli->term, "%lld of %lld answers from earlier runs; --no-cache asks the model again",

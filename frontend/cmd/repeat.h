@@ -14,7 +14,8 @@
  * Never    under --no-cache, --since, --update-baseline, --dry-run and --mem-report, for html (which has the day), for
  *          standard input, and for commands whose job names no inputs
  * Looks    what answers depended on beside the inputs: the files that a request for context was answered from (looks.h)
- * Log      a run is repeated only while the log has the earlier one; its record says which (runlog_repeat.h)
+ * Log      the record of a run that repeats another says which (runlog_repeat.h); of one that the log does not have any
+ *          more, it has what was printed
  * Secrets  the outputs are those that reports show, with placeholders
  * Owner    the caller keeps cli, flags, job, sample and kept until close; memory is in a ledger of its own
  * Threads  one */

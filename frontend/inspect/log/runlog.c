@@ -13,6 +13,10 @@ const myth_option myth_options_runlog[MYTH_N_OPTIONS_RUNLOG] = {
     {"no-log", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_runlog_flags, is_off), NULL, 0, 0, "do not record the run"},
     {"log-prompts", NULL, MYTH_OPT_FLAG, NULL, offsetof(myth_runlog_flags, prompts), "on", 0, 0,
      "record prompts and answers, secrets named; --no-log-prompts records their hashes and counts"},
+    {"log-keep", NULL, MYTH_OPT_U32, "N", offsetof(myth_runlog_flags, max_runs), "1000", 1, 1 << 30,
+     "most runs that the log keeps: when one ends, the oldest beyond them are deleted"},
+    {"log-max-size", NULL, MYTH_OPT_SIZE, "SIZE", offsetof(myth_runlog_flags, max_bytes), "64MiB", 0, 0,
+     "most bytes of the runs that the log keeps, as far as one run is not larger"},
 };
 
 static int64_t now_ms(void)
@@ -28,7 +32,8 @@ static myth_status open_file(myth_runlog *log, const myth_runlog_flags *f, myth_
     myth_status st;
     int64_t ms = now_ms();
     MYTH_TRY(myth_runlog_file_place(path, sizeof(path), f->path, err));
-    MYTH_TRY(myth_runlog_file_open(&log->file, log->mem, path, &(myth_runlog_file_opts){0}, err));
+    MYTH_TRY(myth_runlog_file_open(&log->file, log->mem, path,
+                                   &(myth_runlog_file_opts){.max_runs = f->max_runs, .max_bytes = f->max_bytes}, err));
     MYTH_TRY(myth_runlog_file_begin(log->file, &log->run, ms, log->cli->command->name, err));
     myth_record_set_number(log, log->doc, "format", MYTH_RUNLOG_FORMAT);
     myth_record_set_number(log, log->doc, "run", (uint64_t)log->run);

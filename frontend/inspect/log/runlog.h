@@ -47,10 +47,12 @@ enum {
 typedef struct {
     const char *path; /* NULL = the default place */
     bool is_off, prompts;
+    uint32_t max_runs;  /* 0 = MYTH_RUNLOG_RUNS  */
+    uint64_t max_bytes; /* 0 = MYTH_RUNLOG_BYTES */
 } myth_runlog_flags;
 
 extern const myth_option myth_options_runlog[];
-enum { MYTH_N_OPTIONS_RUNLOG = 3 };
+enum { MYTH_N_OPTIONS_RUNLOG = 5 };
 #define MYTH_GROUP_RUNLOG(type, field)                                               \
     {                                                                                \
         "run log", myth_options_runlog, MYTH_N_OPTIONS_RUNLOG, offsetof(type, field) \
@@ -74,6 +76,9 @@ bool myth_runlog_has(myth_runlog *log, const myth_runlog_place *place);
 /* Records that everything this run printed is what that run printed, because nothing has changed: the record of that
  * run says what was read, shown and answered (runlog_repeat.h). */
 void myth_runlog_repeats(myth_runlog *log, const myth_runlog_place *place);
+/* The same of a run that the log does not have: of what was printed the bytes are recorded, and nothing of what was read
+ * and shown. */
+void myth_runlog_repeats_lost(myth_runlog *log, myth_form form, const void *printed, size_t n);
 
 /* Records the places that rules found and the model judged, at most MYTH_RUNLOG_CANDIDATES: those that pass first. */
 void myth_runlog_given(myth_runlog *log, const myth_given *given, uint32_t n);

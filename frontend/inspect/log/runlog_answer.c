@@ -87,6 +87,30 @@ void myth_runlog_exchange(myth_runlog *log, const myth_exchange *x)
 
 /* ---- report ---- */
 
+/* Records the form, the hash and the bytes of what was printed. */
+static void put_printed(myth_runlog *log, myth_form form, const void *bytes, size_t n)
+{
+    myth_error err = {0};
+    char hash[72];
+    myth_record_set_text(log, log->doc, "form", myth_form_name(form));
+    myth_runlog_hash_bytes(hash, bytes, n);
+    myth_record_set_text(log, log->doc, "report_hash", hash);
+    myth_status st =
+        myth_record_is_on(log) ? myth_runlog_file_put(log->file, log->run, "report", bytes, n, &err) : MYTH_OK;
+    if (st == MYTH_ELIMIT)
+        myth_record_set_text(log, log->doc, "report_left_out", err.msg);
+    else if (st != MYTH_OK)
+        myth_record_give_up(log, &err);
+}
+
+void myth_runlog_repeats_lost(myth_runlog *log, myth_form form, const void *printed, size_t n)
+{
+    if (!myth_record_is_on(log))
+        return;
+    myth_record_set(log, log->doc, "repeats_lost", json_true());
+    put_printed(log, form, printed, n);
+}
+
 /* Records the findings that were dropped, and why. */
 static void put_dropped(myth_runlog *log, const myth_report *r)
 {
@@ -122,8 +146,6 @@ static char *rendered(const myth_report *r, myth_form form, size_t *n)
 
 void myth_runlog_report(myth_runlog *log, const myth_report *r, myth_form form)
 {
-    myth_error err = {0};
-    char hash[72];
     size_t n = 0, n_json = 0;
     if (!myth_record_is_on(log))
         return;
@@ -132,15 +154,7 @@ void myth_runlog_report(myth_runlog *log, const myth_report *r, myth_form form)
     if (bytes && j) {
         put_dropped(log, r);
         myth_record_set(log, log->doc, "report", j);
-        myth_record_set_text(log, log->doc, "form", myth_form_name(form));
-        myth_runlog_hash_bytes(hash, bytes, n);
-        myth_record_set_text(log, log->doc, "report_hash", hash);
-        myth_status st =
-            myth_record_is_on(log) ? myth_runlog_file_put(log->file, log->run, "report", bytes, n, &err) : MYTH_OK;
-        if (st == MYTH_ELIMIT)
-            myth_record_set_text(log, log->doc, "report_left_out", err.msg);
-        else if (st != MYTH_OK)
-            myth_record_give_up(log, &err);
+        put_printed(log, form, bytes, n);
     } else {
         json_decref(j);
     }

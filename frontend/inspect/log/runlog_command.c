@@ -16,9 +16,9 @@
  * leaves it out, because it must not write those files again. */
 static bool is_output_only(const char *name)
 {
-    static const char *const list[] = {"output", "patch",   "update-baseline", "mem-report",
-                                       "quiet",  "verbose", "log-format",      "show-config",
-                                       "log",    "no-log",  "log-prompts",     "cache-limit"};
+    static const char *const list[] = {"output",      "patch",       "update-baseline", "mem-report",  "quiet",
+                                       "verbose",     "log-format",  "show-config",     "log",         "no-log",
+                                       "log-prompts", "cache-limit", "log-keep",        "log-max-size"};
     for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
         if (strcmp(list[i], name) == 0)
             return true;

@@ -147,6 +147,8 @@ void myth_record_save(myth_runlog *log, const int *exit_code)
                               json_string("a secret stands in the command line, and the log does not keep secrets"));
     if (reads_standard_input(log->cli))
         json_array_append_new(why, json_string("the text came from standard input, which the log does not keep"));
+    if (json_object_get(log->doc, "repeats_lost"))
+        json_array_append_new(why, json_string("it repeats a run that the log does not have any more"));
     myth_record_set(log, log->doc, "no_replay", why);
     if (!myth_record_is_on(log))
         return;

@@ -197,13 +197,54 @@ static void the_log_has_it(void **state)
     must("$M log prune --keep 1"); /* the run that was repeated goes */
     must("{ $M log replay 2; test $? = 3; }");
     assert_non_null(strstr(r.out, "it repeats run 1, which the log does not have any more"));
-    run_again("");
-    assert_false(has_repeated());
     run_again("--no-log"); /* needs no record */
     assert_true(has_repeated());
-    must("rm -r $D/state"); /* the log begins anew, with the same numbers */
-    run_again("");
-    assert_false(has_repeated());
+}
+
+/* A report that is kept stays when the log was trimmed: by hand, by its own bounds, or with its file. The record has
+ * what was printed, and says that the run which it repeats is gone. */
+static void a_trimmed_log_costs_no_run(void **state)
+{
+    static char want[sizeof(r.out)];
+    (void)state;
+    make_tree();
+    run_again("--format json");
+    snprintf(want, sizeof(want), "%s", r.out);
+    for (int i = 0; i < 3; i++) {
+        must(i == 0   ? "$M log prune --keep 0"
+             : i == 1 ? "printf 'int x;\n' >$D/x.c && { $M inspect-file $D/x.c " FLAGS "--log-keep 1" END
+                      : "rm -r $D/state"); /* the log begins anew, with the same numbers */
+        run_again("--format json");
+        assert_true(has_repeated());
+        assert_string_equal(r.out, want);
+        json_t *doc = NULL;
+        must("$M log show last --json");
+        assert_non_null(doc = json_loads(r.out, 0, NULL));
+        assert_true(json_is_true(json_object_get(doc, "repeats_lost")));
+        assert_string_equal(json_string_value(json_object_get(doc, "printed")), want);
+        assert_null(json_object_get(doc, "pieces"));
+        json_decref(doc);
+        must("$M log show last");
+        assert_non_null(strstr(r.out, "a run that the log does not have any more"));
+        must("$M log why last");
+        must("{ $M log replay last; test $? = 3; }");
+        assert_non_null(strstr(r.out, "it repeats a run that the log does not have any more"));
+    }
+}
+
+/* --log-keep and --log-max-size bound the log, and say nothing about what is printed. */
+static void the_log_has_bounds(void **state)
+{
+    (void)state;
+    make_tree();
+    for (int i = 0; i < 5; i++) {
+        run_again("--log-keep 3");
+        assert_int_equal(has_repeated(), i > 0);
+    }
+    must("test $($M log list | wc -l) = 3");
+    run_again("--log-max-size 1");
+    assert_true(has_repeated());
+    must("test $($M log list | wc -l) = 1");
 }
 
 /* The first path that an answer asked for; false when none did. */
@@ -314,6 +355,7 @@ int main(void)
         cmocka_unit_test(what_changes_is_run),        cmocka_unit_test(times_do_not_deceive),
         cmocka_unit_test(a_file_is_repeated_too),     cmocka_unit_test(the_log_has_it),
         cmocka_unit_test(what_was_looked_at_decides), cmocka_unit_test(damaged_reports_are_none),
+        cmocka_unit_test(a_trimmed_log_costs_no_run), cmocka_unit_test(the_log_has_bounds),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
