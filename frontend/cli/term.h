@@ -60,8 +60,8 @@ void myth_term_note(myth_term *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)))
 #endif
     ;
-/* The same about this run alone: who collects notes, to say them again for a run that repeats this one, does not get it.
- */
+/* The same about this run alone: who collects notes, to say them again for a run that repeats this one, does not get
+ * it. */
 void myth_term_note_once(myth_term *t, const char *text);
 /* The write callback of a myth_log whose user is the myth_term. */
 void myth_term_log(void *user, myth_log_level level, const char *component, const char *line);

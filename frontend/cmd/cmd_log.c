@@ -3,6 +3,7 @@
 #include "frontend/inspect/log/runlog_file.h"
 #include "frontend/inspect/log/runlog_repeat.h"
 #include "frontend/inspect/log/runlog_replay.h"
+#include "frontend/inspect/log/runlog_state.h"
 #include "frontend/inspect/log/runlog_why.h"
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/cli.h"
@@ -127,17 +128,32 @@ static void time_text(char dst[32], int64_t ms)
 typedef struct {
     myth_json_out j;
     bool json;
+    myth_runlog_file *file;
+    myth_mem *mem;
 } lister;
+
+/* What became of the run of a row, whose record is read where it has not ended. */
+static const char *state_of(const lister *l, const myth_runlog_row *r)
+{
+    char *record = NULL;
+    size_t n = 0;
+    const bool is_read = !r->has_ended && myth_runlog_file_record(l->file, r->id, &record, &n, NULL) == MYTH_OK;
+    json_t *doc = is_read ? json_loadb(record, n, 0, NULL) : NULL;
+    const char *name = myth_run_state_name(myth_runlog_state(r->has_ended, doc));
+    json_decref(doc);
+    myth_free(l->mem, record);
+    return name;
+}
 
 static bool list_row(void *user, const myth_runlog_row *r)
 {
     lister *l = user;
-    char when[32], size[24], code[16] = "-";
+    char when[32], size[24], code[16];
     time_text(when, r->began_ms);
     if (!l->json) {
-        if (r->has_ended)
-            snprintf(code, sizeof(code), "%d", r->exit_code);
-        printf("%6lld  %s  exit %-3s %9s  ", (long long)r->id, when, code, myth_size_text(size, r->bytes));
+        snprintf(code, sizeof(code), "exit %d", r->exit_code);
+        printf("%6lld  %s  %-8s %9s  ", (long long)r->id, when, r->has_ended ? code : state_of(l, r),
+               myth_size_text(size, r->bytes));
         print_one(r->command);
         putchar(' ');
         print_one(r->subject);
@@ -153,6 +169,7 @@ static bool list_row(void *user, const myth_runlog_row *r)
     myth_jout_str(&l->j, r->command);
     myth_jout_key(&l->j, "subject");
     myth_jout_str(&l->j, r->subject);
+    myth_jout_key_str(&l->j, "state", state_of(l, r));
     myth_jout_key(&l->j, "exit_code");
     if (r->has_ended)
         myth_jout_i64(&l->j, r->exit_code);
@@ -166,7 +183,7 @@ static bool list_row(void *user, const myth_runlog_row *r)
 static int run_list(myth_cli *cli, const log_opts *o, myth_runlog_file *f)
 {
     myth_error err = {0};
-    lister l = {.json = o->json};
+    lister l = {.json = o->json, .file = f, .mem = cli->mem};
     if (o->json) {
         myth_jout_start(&l.j, stdout);
         myth_jout_array(&l.j);
@@ -401,6 +418,19 @@ static void show_exchanges(const json_t *doc, bool prompts)
     }
 }
 
+/* Why a run has no exit code. */
+static void show_no_end(const json_t *doc)
+{
+    const myth_run_state state = myth_runlog_state(false, doc);
+    print_key("exit code");
+    fputs(state == MYTH_RUN_RUNNING  ? "none: the run goes on"
+          : state == MYTH_RUN_KILLED ? "none: the run was killed"
+                                     : "none: the run could not be logged further: ",
+          stdout);
+    print_one(myth_doc_text(doc, "unlogged"));
+    putchar('\n');
+}
+
 static void show_report(const json_t *doc)
 {
     const json_t *report = json_object_get(doc, "report"), *v, *stages = json_object_get(doc, "stages"),
@@ -436,7 +466,7 @@ static void show_report(const json_t *doc)
         printf("%-11s%lld, after %.3f s\n", "exit code", (long long)json_integer_value(code),
                json_number_value(json_object_get(doc, "seconds")));
     else
-        printf("%-11snone: the run was killed, or is still running\n", "exit code");
+        show_no_end(doc);
 }
 
 static int run_show(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int64_t run, json_t *doc)
@@ -712,17 +742,19 @@ const myth_command myth_cmd_log = {
     .name = "log",
     .args = "list|show|why|replay|prune [RUN] [WHAT]",
     .help = "list earlier runs, show or explain one, run it again, or delete old ones",
-    .detail =
-        "RUN is a number that list prints, or last (the default). show prints the record of a run. why answers seven "
-        "questions about it: was evidence missed, "
-        "was a file absent, was something truncated, was most of it noise, was a finding invented, was a "
-        "definition split, or was it hidden among copies and tests; WHAT is a "
-        "finding (its number or fingerprint), PATH:LINE or PATH. replay runs the same inspection again and "
-        "compares the bytes: exit 0 when they are equal, 1 with the first difference, 3 with every reason when "
-        "it cannot be repeated. prune deletes the oldest runs, by number, age or size; --dry-run counts them. "
-        "An inspection that ends does the same by --log-keep (1,000 runs) and --log-max-size (64 MiB).\n"
-        "The log keeps texts as reports show them, with known secrets replaced by placeholders, and files as "
-        "hashes. It does not recognise every secret: protect the log as you protect the code.",
+    .detail = "list says of a run without exit code whether it is running (a process with its number is there), was "
+              "killed, or "
+              "could not be logged further. RUN is a number that list prints, or last (the default). show prints the "
+              "record of a run. why answers seven "
+              "questions about it: was evidence missed, "
+              "was a file absent, was something truncated, was most of it noise, was a finding invented, was a "
+              "definition split, or was it hidden among copies and tests; WHAT is a "
+              "finding (its number or fingerprint), PATH:LINE or PATH. replay runs the same inspection again and "
+              "compares the bytes: exit 0 when they are equal, 1 with the first difference, 3 with every reason when "
+              "it cannot be repeated. prune deletes the oldest runs, by number, age or size; --dry-run counts them. "
+              "An inspection that ends does the same by --log-keep (1,000 runs) and --log-max-size (64 MiB).\n"
+              "The log keeps texts as reports show them, with known secrets replaced by placeholders, and files as "
+              "hashes. It does not recognise every secret: protect the log as you protect the code.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(log_opts),

@@ -6,6 +6,7 @@
 
 #include <limits.h>
 #include <time.h>
+#include <unistd.h>
 
 const myth_option myth_options_runlog[MYTH_N_OPTIONS_RUNLOG] = {
     {"log", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_runlog_flags, path), "($XDG_STATE_HOME/mythos/runs.db)", 0, 0,
@@ -68,6 +69,10 @@ myth_runlog *myth_runlog_begin(const myth_runlog_flags *f, const myth_cli *cli)
         myth_record_command(log);
     if (myth_record_is_on(log))
         myth_record_binary(log);
+    if (myth_record_is_on(log)) { /* so that a run that is killed has a name */
+        myth_record_set_number(log, log->doc, "pid", (uint64_t)getpid());
+        myth_record_save(log, NULL);
+    }
     return log;
 }
 

@@ -76,8 +76,8 @@ bool myth_runlog_has(myth_runlog *log, const myth_runlog_place *place);
 /* Records that everything this run printed is what that run printed, because nothing has changed: the record of that
  * run says what was read, shown and answered (runlog_repeat.h). */
 void myth_runlog_repeats(myth_runlog *log, const myth_runlog_place *place);
-/* The same of a run that the log does not have: of what was printed the bytes are recorded, and nothing of what was read
- * and shown. */
+/* The same of a run that the log does not have: of what was printed the bytes are recorded, and nothing of what was
+ * read and shown. */
 void myth_runlog_repeats_lost(myth_runlog *log, myth_form form, const void *printed, size_t n);
 
 /* Records the places that rules found and the model judged, at most MYTH_RUNLOG_CANDIDATES: those that pass first. */

@@ -337,6 +337,13 @@ void myth_runlog_file_defer(myth_runlog_file *f)
 {
     sqlite3_db_config(f->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)NULL);
 }
+
+void myth_runlog_file_hurry(myth_runlog_file *f)
+{
+    sqlite3_busy_timeout(f->db, 0);
+    sqlite3_exec(f->db, "PRAGMA wal_checkpoint(RESTART)", NULL, NULL, NULL); /* what follows has the room of the WAL */
+}
+
 void myth_runlog_file_close(myth_runlog_file *f)
 {
     if (!f)

@@ -4,7 +4,7 @@
  * Place    --log FILE, else $XDG_STATE_HOME/mythos/runs.db, else ~/.local/state/mythos/runs.db; 0600, new folders 0700
  * Tables   runs(id, began_ms, command, subject, exit_code, bytes, record, hash)  record is the JSON document of
  *          runlog.h, hash its XXH3-128, so that a changed byte is an error and is never printed; exit_code NULL: the
- *          run is still going on, or was killed
+ *          run is still going on, was killed, or could not be logged further (runlog_state.h)
  *          texts(run_id, name, n, data)                zstd frames with their checksum
  *          hashes(path, bytes, mtime_ns, inode, hash)  of the program, models and other files; each is read only once
  * Bounds   MYTH_RUNLOG_RUNS and MYTH_RUNLOG_BYTES; when a run ends, the oldest runs past them are deleted
@@ -53,6 +53,7 @@ myth_status myth_runlog_file_open(myth_runlog_file **out, myth_mem *mem, const c
 void myth_runlog_file_close(myth_runlog_file *f); /* takes NULL */
 /* Lets the next run that closes the file write and sync what this one added, which may take longer than the run. */
 void myth_runlog_file_defer(myth_runlog_file *f);
+void myth_runlog_file_hurry(myth_runlog_file *f); /* waits for no other writer from here on */
 const char *myth_runlog_file_path(const myth_runlog_file *f);
 
 /* ---- writing ---- */

@@ -9,10 +9,44 @@ const myth_redactor *myth_record_redactor(const myth_runlog *log)
     return log->in ? myth_inspect_report(log->in)->redactor : NULL;
 }
 
+/* Writes the arguments in one line, for lists of runs. */
+static void subject_of(myth_redacted *b, const myth_runlog *log)
+{
+    for (int i = 0; i < log->cli->n_arg; i++) {
+        if (i)
+            myth_redacted_add(b, NULL, " ", 1);
+        const char *arg = log->cli->arg[i];
+        if (myth_redacted_is_path(myth_record_redactor(log), arg))
+            myth_redacted_add_path(b, arg);
+        else
+            myth_redacted_add(b, myth_record_redactor(log), arg, strlen(arg));
+    }
+}
+
+/* Leaves a few words in place of the record, where the file takes them: the disk may be full. */
+static void say_unlogged(myth_runlog *log, const char *why)
+{
+    myth_redacted subject = {.mem = log->mem};
+    json_t *doc = json_pack("{s:i, s:I, s:I, s:s, s:s}", "format", MYTH_RUNLOG_FORMAT, "run", (json_int_t)log->run,
+                            "began_ms", json_integer_value(json_object_get(log->doc, "began_ms")), "command",
+                            log->cli->command->name, "unlogged", why);
+    char *record = doc ? json_dumps(doc, JSON_COMPACT) : NULL;
+    subject_of(&subject, log);
+    myth_runlog_file_hurry(log->file);
+    if (record)
+        myth_runlog_file_save(log->file, log->run, subject.n && !subject.has_failed ? subject.text : "", record,
+                              strlen(record), NULL, NULL);
+    free(record);
+    json_decref(doc);
+    myth_redacted_free(&subject);
+}
+
 void myth_record_give_up(myth_runlog *log, const myth_error *err)
 {
     myth_term_progress_end(log->cli->term);
     myth_term_note(log->cli->term, "%s; this run is not logged", err->msg);
+    if (log->file && log->run)
+        say_unlogged(log, err->msg);
     myth_runlog_file_close(log->file);
     log->file = NULL;
 }
@@ -106,20 +140,6 @@ static bool has_secret_in_command(const myth_runlog *log)
             json_decref(myth_redacted_json(j, myth_record_redactor(log), log->mem, &changed));
     }
     return changed;
-}
-
-/* Writes the arguments in one line, for lists of runs. */
-static void subject_of(myth_redacted *b, const myth_runlog *log)
-{
-    for (int i = 0; i < log->cli->n_arg; i++) {
-        if (i)
-            myth_redacted_add(b, NULL, " ", 1);
-        const char *arg = log->cli->arg[i];
-        if (myth_redacted_is_path(myth_record_redactor(log), arg))
-            myth_redacted_add_path(b, arg);
-        else
-            myth_redacted_add(b, myth_record_redactor(log), arg, strlen(arg));
-    }
 }
 
 static bool reads_standard_input(const myth_cli *cli)

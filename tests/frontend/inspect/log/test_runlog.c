@@ -474,7 +474,7 @@ static void test_full_disk(void **state)
 {
     (void)state;
     char line[512];
-    size_t n, n_plain;
+    size_t n, n_plain, n_unlogged = 0;
     put_file("a.c", source);
     int code = run_quietly("$M inspect-file $D/a.c " TINY "-n 120 --format json --no-log >$D/plain");
     char *plain = get_file("plain", &n_plain);
@@ -490,7 +490,16 @@ static void test_full_disk(void **state)
         assert_int_equal(n, n_plain);
         assert_memory_equal(plain, logged, n);
         free(logged);
+        if (run_quietly("$M log list " LOG "--json") == 0 && r.out[1] != ']') { /* told apart from a killed run */
+            json_t *list = json_of("$M log list " LOG "--json", 0);
+            expect_text(json_array_get(list, 0), "state", "unlogged");
+            json_decref(list);
+            assert_int_equal(run_quietly("$M log show " LOG), 0);
+            assert_non_null(strstr(r.out, "could not be logged further"));
+            n_unlogged++;
+        }
     }
+    assert_true(n_unlogged > 0);
     assert_true(code == 0 || code == 1 || code == 3);
     free(plain);
 }
@@ -536,6 +545,10 @@ static void test_killed(void **state)
     assert_int_equal(r.code, 128 + SIGKILL);
     json_t *list = json_of("$M log list " LOG "--json", 0);
     assert_true(json_is_null(json_object_get(json_array_get(list, 0), "exit_code")));
+    expect_text(json_array_get(list, 0), "state", "killed");
+    assert_non_null(strstr(text_of(json_array_get(list, 0), "subject"), "big.c"));
+    assert_int_equal(run_quietly("$M log show " LOG), 0);
+    assert_non_null(strstr(r.out, "none: the run was killed"));
     json_decref(list);
     json_t *j = json_of("$M log show " LOG "--json", 0);
     expect_text(j, "command", "inspect-file");
