@@ -8,6 +8,7 @@
 #define MYTH_RETRIEVAL_H
 
 #include "retrieval/candidates/candidates.h"
+#include "retrieval/git/damage.h"
 #include "retrieval/git/git_memory.h"
 #include "retrieval/git/merge.h"
 #include "retrieval/index/index.h"

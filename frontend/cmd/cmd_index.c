@@ -76,11 +76,8 @@ static void on_problem(void *arg, const char *line)
 }
 
 /* Adds three texts: path, reason, why. */
-static void on_unread(void *arg, const char *path, myth_scan_reason reason, const char *why)
+static void put_unread(lines *l, const char *path, const char *name, const char *why)
 {
-    lines *l = arg;
-    const char *name = myth_scan_reason_name(reason);
-    why = why ? why : "changed while it was read";
     if (l->n_line++ < LISTED_MAX) {
         myth_error line; /* the path may hold anything: as an error it is safe to print */
         myth_fail(&line, MYTH_ELIMIT, "%.160s: %s: %s", path, name, why);
@@ -91,6 +88,11 @@ static void on_unread(void *arg, const char *path, myth_scan_reason reason, cons
         put_line(l, name);
         put_line(l, why);
     }
+}
+
+static void on_unread(void *arg, const char *path, myth_scan_reason reason, const char *why)
+{
+    put_unread(arg, path, myth_scan_reason_name(reason), why ? why : "changed while it was read");
 }
 
 static void on_progress(void *arg, uint64_t done, uint64_t all, uint64_t n_file)
@@ -452,6 +454,11 @@ fail:
     if (st != MYTH_OK) {
         code = myth_cli_fail(cli, &err);
     } else {
+        char damage[MYTH_DAMAGE_BYTES];
+        if (myth_git_damage(damage, cli->mem, io.root)) {
+            put_unread(&unread, ".git", "damaged", damage);
+            stats.n_lost++;
+        }
         if (n_problem)
             code = myth_exit_worse(
                 code, myth_cli_failf(cli, MYTH_EFORMAT, "%s: %llu problem%s; %s mythos index%s", myth_index_path(x),
@@ -490,7 +497,9 @@ const myth_command myth_cmd_index = {
         "is slow; once an index has vectors, every run without --no-embed updates them. "
         "A text is embedded only once, even if several files have it; an interrupted run keeps what is "
         "done, and the next run continues.\n"
-        "Exits with 3 when the index is incomplete: a file could not be read or is over 64 MiB, a directory has "
+        "Exits with 3 when the index is incomplete: a file could not be read or is over 64 MiB, the repository is "
+        "damaged "
+        "(its HEAD, index or a pack, so that it is not known which files belong to it), a directory has "
         "more than 65,536 names, "
         "a source file is binary or not a regular file, the parser ran out of time or cannot handle the "
         "code (its definitions are not known), or a line of more than 64 KiB has words that were left out. These "

@@ -44,6 +44,17 @@ static myth_status read_file(myth_cli *cli, const myth_file *f, unsigned char **
     return myth_cli_read(bytes, len, cli->mem, f->open, MYTH_SOURCE_MAX, err);
 }
 
+/* A damaged repository changes nothing about the files that are there, but nobody knows whether they are all. It is said
+ * each time, also by a run that repeats another. */
+static void note_damage(const many *m, myth_cli *cli)
+{
+    char say[MYTH_DAMAGE_BYTES];
+    if (m->files.root[0] && myth_git_damage(say, cli->mem, m->files.root))
+        myth_term_note(cli->term,
+                       "the repository is damaged: %s; which files belong to it, and which it ignores, may be unknown",
+                       say);
+}
+
 static myth_status begin(void *user, myth_cli *cli, myth_error *err)
 {
     many *m = user;
@@ -70,6 +81,8 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
     if (m->files.root[0])
         m->job.root = m->side.root = m->files.root;
     m->has_worker = myth_cli_self(m->worker, sizeof(m->worker));
+    if (st == MYTH_OK)
+        note_damage(m, cli);
     return st;
 }
 
