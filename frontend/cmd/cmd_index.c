@@ -507,7 +507,8 @@ const myth_command myth_cmd_index = {
         "minified, other repositories), and data files without a parser, do not make it incomplete; mythos scan "
         "--explain lists them. A damaged index is rebuilt, with a note; --rebuild rebuilds it in any case. "
         "Exits with 65 when --check finds damage, 66 when "
-        "there is no file to index, 74 when the disk is full (the index stays as it was), 75 while another "
+        "there is no file to index (one that never had any leaves no index), 74 when the disk is full (the index stays "
+        "as it was), 75 while another "
         "process updates it.",
     .group = index_groups,
     .n_group = 1,

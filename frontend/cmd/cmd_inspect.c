@@ -44,8 +44,8 @@ static myth_status read_file(myth_cli *cli, const myth_file *f, unsigned char **
     return myth_cli_read(bytes, len, cli->mem, f->open, MYTH_SOURCE_MAX, err);
 }
 
-/* A damaged repository changes nothing about the files that are there, but nobody knows whether they are all. It is said
- * each time, also by a run that repeats another. */
+/* A damaged repository changes nothing about the files that are there, but nobody knows whether they are all. It is
+ * said each time, also by a run that repeats another. */
 static void note_damage(const many *m, myth_cli *cli)
 {
     char say[MYTH_DAMAGE_BYTES];

@@ -552,6 +552,7 @@ static myth_status run_update(update *u, myth_error *err)
     read_counts(x->store, u->stats);
     if (u->stats->n_file != u->known.n_row + u->stats->n_added - u->stats->n_removed)
         return myth_store_damaged(x->store, "its count of files is not that of its rows", err);
+    x->is_of_nothing = u->stats->n_file == 0 && u->known.n_row == 0;
     if (u->stats->n_file == 0)
         return myth_fail_remedy(err, MYTH_ENOTFOUND, MYTH_REMEDY_EXPLAIN_SCAN, "%.160s: no files to index", x->root);
 fail:

@@ -13,8 +13,9 @@ struct myth_index {
     char *root, *path, *worker_path;
     uint32_t n_threads;
     bool is_read_only, has_default_path;
-    char rebuilt[256]; /* the damage for which the database was made anew since the last update; "" = none */
-    int lock_fd;       /* open file of the writer's lock; -1 while no update runs */
+    bool is_of_nothing; /* no update ever found a file */
+    char rebuilt[256];  /* the damage for which the database was made anew since the last update; "" = none */
+    int lock_fd;        /* open file of the writer's lock; -1 while no update runs */
 };
 
 /* ---- index_open.c ---- */
@@ -41,6 +42,9 @@ void myth_index_unlock_writer(myth_index *x);
 void myth_index_name_of(char dst[MYTH_INDEX_NAME], const char *root);
 /* Notes that the index is used now, and of which root it is. */
 void myth_index_note_use(const myth_index *x);
+
+/* Deletes the index of a tree, which is closed, unless a process is updating it. path: of its database. */
+void myth_index_forget(const char *path);
 
 /* ---- index.c ---- */
 

@@ -179,3 +179,19 @@ myth_status myth_index_drop(const char *cache_dir, const char *name, myth_error 
         st = myth_fail(err, MYTH_EIO, "%.160s: %s", path, strerror(errno));
     return st;
 }
+
+void myth_index_forget(const char *path)
+{
+    char cache[PATH_MAX], name[MYTH_INDEX_NAME];
+    const char *file = strrchr(path, '/'), *folder = file;
+    while (folder && folder > path && folder[-1] != '/')
+        folder--;
+    const size_t n_name = folder ? (size_t)(file - folder) : 0, n_cache = folder ? (size_t)(folder - path) : 0;
+    static const char own[] = "/mythos/";
+    const size_t n_own = sizeof(own) - 1;
+    if (n_name != MYTH_INDEX_NAME - 1 || n_cache < n_own || strncmp(folder - n_own, own, n_own) != 0)
+        return;
+    snprintf(name, sizeof(name), "%.*s", (int)n_name, folder);
+    snprintf(cache, sizeof(cache), "%.*s", (int)(n_cache - n_own), path);
+    myth_index_drop(cache, name, NULL);
+}

@@ -203,6 +203,8 @@ void myth_index_close(myth_index *x)
     myth_mem *mem = x->mem;
     myth_store_close(x->store);
     myth_index_unlock_writer(x);
+    if (x->is_of_nothing && x->has_default_path)
+        myth_index_forget(x->path);
     myth_free(mem, x->worker_path);
     myth_free(mem, x->path);
     myth_free(mem, x->root);

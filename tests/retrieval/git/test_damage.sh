@@ -1,6 +1,6 @@
 #!/bin/sh
-# A checkout whose repository is damaged: inspect says so in a note, with the same report, also when it repeats a run, and
-# index counts it as lost (exit 3). Whole repositories of all kinds are not called damaged. Needs git.
+# A checkout whose repository is damaged: inspect says so in a note, with the same report, also when it repeats a run,
+# and index counts it as lost (exit 3). Whole repositories of all kinds are not called damaged. Needs git.
 set -eu
 mythos=$(readlink -f "$MYTHOS_BIN")
 dir=$(mktemp -d)
