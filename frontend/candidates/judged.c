@@ -34,6 +34,7 @@ struct myth_judged {
     myth_mem *mem;
     myth_model *model;
     const myth_material *material;
+    uint32_t *begin, *subject; /* pieces, by source: list_subjects */
     myth_judged_opts o;
     found_file *file; /* [n_file] */
     myth_given *given;
@@ -123,21 +124,38 @@ static int rule_of(const char *candidate)
     return rule < 0 ? MYTH_RULE_OTHER : rule;
 }
 
-static bool has_subject(const myth_judged *f, uint32_t source)
+/* Lists the subjects by their sources: those of source i are subject[begin[i]] up to begin[i + 1]. */
+static myth_status list_subjects(myth_judged *f, myth_error *err)
 {
-    for (uint32_t i = 0; i < myth_material_n_piece(f->material); i++)
-        if (myth_material_piece(f->material, i)->is_subject && myth_material_piece(f->material, i)->source == source)
-            return true;
-    return false;
+    const uint32_t n = myth_material_n_source(f->material), n_piece = myth_material_n_piece(f->material);
+    f->begin = myth_alloc_n(f->mem, MYTH_MEM_OTHER, "places", n + 2u, sizeof(*f->begin));
+    f->subject = myth_alloc_n(f->mem, MYTH_MEM_OTHER, "places", n_piece + 1u, sizeof(*f->subject));
+    if (!f->begin || !f->subject)
+        return no_room("subjects", err);
+    memset(f->begin, 0, (n + 2u) * sizeof(*f->begin));
+    for (uint32_t i = 0; i < n_piece; i++) {
+        const myth_piece *p = myth_material_piece(f->material, i);
+        f->begin[p->source + 2] += p->is_subject && p->source < n;
+    }
+    for (uint32_t i = 0; i <= n; i++)
+        f->begin[i + 1] += f->begin[i];
+    for (uint32_t i = 0; i < n_piece; i++) { /* begin[i + 1] is where the next of source i goes, and ends behind it */
+        const myth_piece *p = myth_material_piece(f->material, i);
+        if (p->is_subject)
+            f->subject[f->begin[p->source + 1]++] = i;
+    }
+    return MYTH_OK;
 }
+
+static bool has_subject(const myth_judged *f, uint32_t source) { return f->begin[source] < f->begin[source + 1]; }
 
 /* Chooses the places that begin in a line of a subject and whose rule is wanted. */
 static void choose_places(const myth_judged *f, found_file *file, uint32_t source)
 {
     const myth_candidates *k = &file->found;
-    for (uint32_t i = 0; i < myth_material_n_piece(f->material); i++) {
-        const myth_piece *p = myth_material_piece(f->material, i);
-        for (uint32_t c = 0; p->is_subject && p->source == source && c < k->n; c++) {
+    for (uint32_t i = f->begin[source]; i < f->begin[source + 1]; i++) {
+        const myth_piece *p = myth_material_piece(f->material, f->subject[i]);
+        for (uint32_t c = 0; c < k->n; c++) {
             const uint32_t line = k->candidate[c].line0;
             const int rule = rule_of(k->names + k->candidate[c].rule);
             file->is_wanted[c] |= p->first <= line && line <= p->last &&
@@ -240,6 +258,8 @@ static myth_status find_all(myth_judged *f, myth_error *err)
     myth_finder_text *text = myth_alloc_n(f->mem, MYTH_MEM_OTHER, "places", n_source + 1u, sizeof(*text));
     uint32_t *source = myth_alloc_n(f->mem, MYTH_MEM_OTHER, "places", n_source + 1u, sizeof(*source));
     myth_status st = f->file && text && source ? MYTH_OK : no_room("files", err);
+    if (st == MYTH_OK)
+        st = list_subjects(f, err);
     if (st == MYTH_OK)
         list_texts(f, text, source, &n);
     if (st == MYTH_OK)
@@ -595,6 +615,8 @@ void myth_judged_close(myth_judged *f)
     for (uint32_t i = 0; i < f->n_text; i++)
         myth_free(mem, f->text[i]);
     myth_missed_free(&f->missed);
+    myth_free(mem, f->begin);
+    myth_free(mem, f->subject);
     myth_free(mem, f->text);
     myth_free(mem, f->given);
     myth_free(mem, f->score);

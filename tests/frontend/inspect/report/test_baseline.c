@@ -239,7 +239,7 @@ static void test_no_memory(void **unused)
         assert_true(st == MYTH_OK || st == MYTH_ENOMEM);
         bed_close(&b);
         if (st == MYTH_OK) {
-            assert_int_equal(nth, 5); /* files with secrets, secrets, suppressions, marks */
+            assert_int_equal(nth, 6); /* files with secrets, their paths, secrets, suppressions, marks */
             break;
         }
     }
