@@ -12,6 +12,7 @@
 typedef struct {
     myth_opt_list include, exclude;
     const char *stdin_name;
+    bool allow_empty;
     myth_inspect_flags inspect;
 } many_opts;
 
@@ -21,6 +22,8 @@ static const myth_option file_options[] = {
      "times"},
     {"exclude", NULL, MYTH_OPT_LIST, "GLOB", offsetof(many_opts, exclude), NULL, 0, 0,
      "leave out files of directories that match GLOB; may be given several times"},
+    {"allow-empty", NULL, MYTH_OPT_FLAG, NULL, offsetof(many_opts, allow_empty), NULL, 0, 0,
+     "a directory without a file gives an empty report, exit 0; it is an error otherwise, exit 66"},
     MYTH_OPTION_STDIN(many_opts, stdin_name),
 };
 
@@ -66,6 +69,7 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
         .exclude = m->o->exclude.item,
         .n_exclude = (uint32_t)m->o->exclude.n,
         .stdin_name = m->o->stdin_name,
+        .allow_empty = m->o->allow_empty,
         .cancel = cli->cancel,
     };
     myth_status st = myth_files_find(&m->files, cli->mem, &opts, err);
@@ -213,7 +217,8 @@ const myth_command myth_cmd_inspect = {
     .detail =
         "Of a directory, the files that are code are inspected, as mythos scan lists them: ignored, generated, "
         "binary and hidden ones are not, and neither are copies of other projects (vendor, third_party), "
-        "documents and data, unless --include names them. A "
+        "documents and data, unless --include names them. A directory without any file, and a bare repository, are an "
+        "error (exit 66), because a checkout that failed would pass as clean otherwise; --allow-empty takes them. A "
         "pattern that the shell left alone (\"src/**/*.c\") means files below the current directory, without "
         "generated ones and copies; - is standard input (--stdin-filename names it). All files must be of one "
         "repository. Each file is inspected as inspect-file does it, with the same prompts; the findings are in "

@@ -187,6 +187,33 @@ static myth_status lose(finder *s, const char *folder, const myth_scan_file *fil
     return myth_missed_add(&s->f->missed, path, 0, 0, why, err);
 }
 
+/* Whether a folder is what git keeps of a repository, and not a tree of files. */
+static bool is_bare(const char *folder)
+{
+    static const char *const part[] = {"HEAD", "objects", "refs"};
+    char path[PATH_MAX + 16];
+    struct stat sb;
+    for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); i++) {
+        snprintf(path, sizeof(path), "%.*s/%s", PATH_MAX, folder, part[i]);
+        if (stat(path, &sb) != 0 || (i ? !S_ISDIR(sb.st_mode) : !S_ISREG(sb.st_mode)))
+            return false;
+    }
+    snprintf(path, sizeof(path), "%.*s/.git", PATH_MAX, folder);
+    return stat(path, &sb) != 0;
+}
+
+/* Nothing that was looked at is not the same as nothing found: a checkout that failed must not pass as clean. */
+static myth_status check_files(const finder *s, const char *folder, uint32_t n, myth_error *err)
+{
+    if (s->o->allow_empty)
+        return MYTH_OK;
+    if (is_bare(folder))
+        return myth_fail(err, MYTH_ENOTFOUND, "%.180s: a bare repository, which has no files; inspect a checkout of it",
+                         folder);
+    return n ? MYTH_OK
+             : myth_fail_remedy(err, MYTH_ENOTFOUND, MYTH_REMEDY_EXPLAIN_SCAN, "%.180s: no files to inspect", folder);
+}
+
 /* Adds the files below a directory, of `only` those that it matches; *n is how many the globs let in. */
 static myth_status add_directory(finder *s, const char *folder, const char *only, uint32_t *n, myth_error *err)
 {
@@ -201,6 +228,7 @@ static myth_status add_directory(finder *s, const char *folder, const char *only
         .root = folder, .globs = globs[0] ? globs : NULL, .lost = true, .is_cancelled = s->o->cancel};
     MYTH_TRY(myth_scan(&list, s->f->mem, &opts, err));
     *n = 0;
+    const uint32_t n_missed = s->f->missed.n;
     myth_place_find_folder(&place, folder, true);
     for (uint32_t i = 0; i < list.n_file; i++) {
         const myth_scan_file *file = &list.file[i];
@@ -212,6 +240,8 @@ static myth_status add_directory(finder *s, const char *folder, const char *only
         if (is_wanted(s, file, only))
             MYTH_TRY(add_scanned(s, &place, file->path, file->is_test && !only, err));
     }
+    if (!only)
+        st = check_files(s, folder, *n + s->f->missed.n - n_missed, err);
 fail:
     myth_scan_close(&list, s->f->mem);
     return st;

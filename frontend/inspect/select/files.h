@@ -16,7 +16,8 @@
  * Order      that of the paths; the files of a directory as the scan sorts them
  * Lost       what a directory should have held and could not be read is a row in `missed`
  * Owner      the list; books OTHER
- * Errors     MYTH_ENOTFOUND a path does not exist, or a pattern matches nothing; MYTH_EARG files of two repositories,
+ * Errors     MYTH_ENOTFOUND a path does not exist, a pattern matches nothing, or a directory has no file at all: it is
+ *            empty, a bare repository, or every file in it is ignored; MYTH_EARG files of two repositories,
  *            or a stdin_name that no file can have, or without "-"; MYTH_ENOMEM; those of a scan
  * Threads    one */
 #ifndef MYTH_INSPECT_FILES_H
@@ -54,6 +55,7 @@ typedef struct {
     const char *const *exclude; /* [n_exclude], without '!' */
     uint32_t n_exclude;
     const char *stdin_name;    /* NULL = none */
+    bool allow_empty;          /* a directory without a file is no error */
     const myth_cancel *cancel; /* NULL = never */
 } myth_files_opts;
 

@@ -183,6 +183,31 @@ static void nothing_to_inspect_is_said(void **state)
     assert_non_null(strstr(r.err, "nothing to inspect"));
 }
 
+/* What a failed clone or checkout leaves must not pass as clean. */
+static void a_directory_without_files_is_an_error(void **state)
+{
+    static const char *const line[] = {"$D/none/empty", "$D/none/bare.git", "$D/none/r", "$D/r $D/none/empty",
+                                       "$D/r --include '*.rs'"};
+    static const char *const said[] = {"no files to inspect", "a bare repository", "no files to inspect",
+                                       "no files to inspect", "no files to inspect"};
+    char whole[256];
+    (void)state;
+    must("mkdir -p $D/none/empty && git clone -q --bare $D/r $D/none/bare.git && git clone -q --no-checkout $D/r "
+         "$D/none/r");
+    for (size_t i = 0; i < sizeof(line) / sizeof(line[0]); i++) {
+        snprintf(whole, sizeof(whole), "$M inspect -q %s --format json", line[i]);
+        assert_int_equal(shell(whole), 66);
+        assert_non_null(strstr(r.err, said[i]));
+        assert_string_equal(r.out, "");
+        snprintf(whole, sizeof(whole), "$M inspect -q %s --format json --allow-empty", line[i]);
+        must(whole);
+        assert_non_null(strstr(r.out, "\"complete\":true"));
+    }
+    assert_int_equal(shell("$M candidates -q $D/none/empty"), 66);
+    must("mkdir -p $D/none/tree/HEAD.d $D/none/tree/objects $D/none/tree/refs && cd $D/none/tree && git init -q && "
+         "printf 'int a;\\n' >a.c && printf x >HEAD && $M inspect -q . --find candidates");
+}
+
 /* Findings of the shipped model about real files, of one rule (NULL = any) or severity. The model is asked once. */
 static uint32_t n_finding(const char *flags, const char *rule, const char *severity, uint32_t *n_unwanted)
 {
@@ -345,11 +370,17 @@ int main(void)
         return CHECK_SKIP;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prompts_are_those_of_inspect_file),   cmocka_unit_test(paths_name_files),
-        cmocka_unit_test(standard_input_has_a_name),           cmocka_unit_test(nothing_to_inspect_is_said),
-        cmocka_unit_test(rules_and_severities_are_chosen),     cmocka_unit_test(two_repositories_are_refused),
-        cmocka_unit_test(loose_files_are_below_what_is_given), cmocka_unit_test(what_cannot_be_read_is_missed),
-        cmocka_unit_test(a_line_too_long_is_missed),           cmocka_unit_test(jobs_change_nothing_but_memory),
+        cmocka_unit_test(prompts_are_those_of_inspect_file),
+        cmocka_unit_test(paths_name_files),
+        cmocka_unit_test(standard_input_has_a_name),
+        cmocka_unit_test(nothing_to_inspect_is_said),
+        cmocka_unit_test(rules_and_severities_are_chosen),
+        cmocka_unit_test(two_repositories_are_refused),
+        cmocka_unit_test(loose_files_are_below_what_is_given),
+        cmocka_unit_test(what_cannot_be_read_is_missed),
+        cmocka_unit_test(a_directory_without_files_is_an_error),
+        cmocka_unit_test(a_line_too_long_is_missed),
+        cmocka_unit_test(jobs_change_nothing_but_memory),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
