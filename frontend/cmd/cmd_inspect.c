@@ -44,7 +44,12 @@ typedef struct {
 
 static myth_status read_file(myth_cli *cli, const myth_file *f, unsigned char **bytes, size_t *len, myth_error *err)
 {
-    return myth_cli_read(bytes, len, cli->mem, f->open, MYTH_SOURCE_MAX, err);
+    myth_status st = myth_cli_read(bytes, len, cli->mem, f->open, MYTH_SOURCE_MAX, err);
+    if (st != MYTH_OK || !myth_detect_pointer(*bytes, *len))
+        return st;
+    myth_free(cli->mem, *bytes);
+    *bytes = NULL;
+    return myth_fail(err, MYTH_ENOTFOUND, "%.160s: " MYTH_DETECT_POINTER, f->name);
 }
 
 /* A damaged repository changes nothing about the files that are there, but nobody knows whether they are all. It is

@@ -41,6 +41,8 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
     myth_status st = myth_cli_read(&f->bytes, &f->len, cli->mem, cli->arg[0], MYTH_SOURCE_MAX, err);
     if (st != MYTH_OK)
         return st;
+    if (myth_detect_pointer(f->bytes, f->len))
+        return myth_fail(err, MYTH_ENOTFOUND, "%.160s: " MYTH_DETECT_POINTER, f->place.path);
     st = myth_nearby_open(&f->nearby, f->place.root, f->place.path,
                           myth_cli_self(worker, sizeof(worker)) ? worker : NULL, err);
     if (st == MYTH_OK)

@@ -348,6 +348,17 @@ bool myth_detect_binary(const unsigned char *head, uint64_t n)
     return n && memchr(head, 0, n) != NULL;
 }
 
+bool myth_detect_pointer(const unsigned char *bytes, uint64_t n)
+{
+    enum { POINTER_BYTES = 1024 }; /* Git LFS takes no longer file for a pointer */
+    static const char *const head[] = {"version https://git-lfs.github.com/spec/",
+                                       "version https://hawser.github.com/spec/"};
+    for (size_t i = 0; i < sizeof(head) / sizeof(head[0]) && n < POINTER_BYTES; i++)
+        if (n > strlen(head[i]) && !memcmp(bytes, head[i], strlen(head[i])) && memmem(bytes, n, "\noid ", 5))
+            return true;
+    return false;
+}
+
 const char *myth_detect_media(const unsigned char *head, uint64_t n)
 {
     static const struct {

@@ -89,8 +89,8 @@ typedef struct {
 
 const char *myth_scan_reason_name(myth_scan_reason r)
 {
-    static const char *const name[] = {"in",       "ignored", "hidden", "skipped_dir", "binary",    "large",
-                                       "minified", "link",    "border", "special",     "unreadable"};
+    static const char *const name[] = {"in",       "ignored", "hidden", "skipped_dir", "binary",     "large",
+                                       "minified", "link",    "border", "special",     "unreadable", "pointer"};
     _Static_assert(sizeof(name) / sizeof(name[0]) == MYTH_SCAN_REASON_N, "a name for every reason");
     return name[r];
 }
@@ -365,6 +365,8 @@ myth_scan_reason myth_scan_look(const myth_scan_file *f, uint64_t bytes, const u
         n = MYTH_SNIFF_BYTES;
     if (myth_detect_media(head, n) || myth_detect_binary(head, n))
         return MYTH_SCAN_BINARY;
+    if (myth_detect_pointer(head, n))
+        return MYTH_SCAN_POINTER;
     if (f->unseen == 2 && myth_detect_minified(f->path, NULL, head, n))
         return MYTH_SCAN_MINIFIED;
     return MYTH_SCAN_IN;
@@ -385,10 +387,12 @@ static myth_scan_reason look_into(worker *w, int dir_fd, const char *name, size_
         f->why = take_why(w, "%s", media);
         return MYTH_SCAN_BINARY;
     }
-    if (myth_detect_binary(w->head, n)) {
-        f->why = take_loss(w, "a NUL byte among the first %d", MYTH_SNIFF_BYTES);
+    const bool is_pointer = myth_detect_pointer(w->head, n);
+    if (is_pointer || myth_detect_binary(w->head, n)) {
+        f->why = is_pointer ? take_loss(w, "%s", MYTH_DETECT_POINTER)
+                            : take_loss(w, "a NUL byte among the first %d", MYTH_SNIFF_BYTES);
         f->is_lost = myth_detect_code(name);
-        return MYTH_SCAN_BINARY;
+        return is_pointer ? MYTH_SCAN_POINTER : MYTH_SCAN_BINARY;
     }
     f->language = myth_detect_language(name, w->head, n);
     if (!is_named(by, name) && (minified = myth_detect_minified(name, f->language, w->head, n))) {

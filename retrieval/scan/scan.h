@@ -42,6 +42,7 @@ typedef enum {
     MYTH_SCAN_BORDER,  /* a directory with its own .git */
     MYTH_SCAN_SPECIAL, /* socket, device, pipe                                */
     MYTH_SCAN_UNREADABLE,
+    MYTH_SCAN_POINTER, /* what Git LFS leaves in the place of a file that was not fetched */
     MYTH_SCAN_REASON_N
 } myth_scan_reason;
 
@@ -71,7 +72,7 @@ typedef struct {
     bool explain;   /* list excluded files too, with `why` for every file */
     bool
         /* list lost files too, with `why`: unreadable ones, text that is too large, and under a name of source what
-         * is binary or not a regular file */
+         * is binary, a pointer of Git LFS or not a regular file */
         lost;
     bool
         /* open no file: bytes, times, inode and language stay unknown, and large, binary and minified files are
@@ -117,6 +118,10 @@ bool myth_detect_is_language(const char *name);
 /* The name of language number i, in the order of languages.def; NULL past the last. */
 const char *myth_detect_language_name(uint32_t i);
 bool myth_detect_binary(const unsigned char *head, uint64_t n_head);
+/* Whether the bytes are a whole file of Git LFS that names the content which belongs here; MYTH_DETECT_POINTER says so
+ * to a person. */
+#define MYTH_DETECT_POINTER "a pointer of Git LFS, its content is not here; git lfs pull fetches it"
+bool myth_detect_pointer(const unsigned char *bytes, uint64_t n);
 bool myth_detect_test(const char *path);
 /* Whether a name is that of a code file, so that leaving it out is a loss. */
 bool myth_detect_code(const char *name);

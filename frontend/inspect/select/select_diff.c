@@ -447,6 +447,8 @@ static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err
     const myth_source *src = myth_material_of(x->m, source);
     if (myth_detect_binary(src->bytes, src->len))
         return skip_file(x, c, "it is binary, its bytes hold a zero", is_code(src), err);
+    if (myth_detect_pointer(src->bytes, src->len))
+        return skip_file(x, c, MYTH_DETECT_POINTER, myth_detect_code(src->path), err);
     if (f->is_binary)
         return skip_file(x, c, "the diff calls it binary and has none of its lines", true, err);
     char says[sizeof(c->reason)];

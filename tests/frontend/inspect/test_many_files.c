@@ -183,6 +183,27 @@ static void nothing_to_inspect_is_said(void **state)
     assert_non_null(strstr(r.err, "nothing to inspect"));
 }
 
+/* A file that Git LFS has not fetched is not inspected, and nobody is told that it was. */
+static void a_pointer_of_git_lfs_is_missed(void **state)
+{
+    (void)state;
+    must("mkdir -p $D/lfs && cd $D/lfs && git init -q && printf 'version https://git-lfs.github.com/spec/v1\\noid "
+         "sha256:1\\nsize 9\\n' >far.c && cp far.c far.bin && printf 'int a;\\n' >near.c");
+    assert_int_equal(shell("cd $D/lfs && $M inspect -q . --format json --find candidates"), 3);
+    assert_non_null(strstr(r.out, "\"path\":\"far.c\",\"why\":\"a pointer of Git LFS"));
+    assert_null(strstr(r.out, "\"path\":\"far.c\",\"subject\""));
+    assert_null(strstr(r.out, "far.bin"));
+    assert_int_equal(shell("cd $D/lfs && $M inspect -q near.c far.c"), 66);
+    assert_non_null(strstr(r.err, "far.c: a pointer of Git LFS"));
+    assert_int_equal(shell("cd $D/lfs && $M inspect-file -q far.c"), 66);
+    assert_int_equal(shell("cd $D/lfs && $M index -q . --no-embed"), 3);
+    assert_int_equal(shell("cd $D/lfs && git add -A && git -c user.name=n -c user.email=e@e commit -qm 1 && sed -i "
+                           "s/:1/:2/ far.* && $M inspect-diff -q --format json --find candidates"),
+                     3);
+    assert_non_null(strstr(r.out, "\"path\":\"far.c\",\"why\":\"a pointer of Git LFS"));
+    assert_null(strstr(r.out, "far.bin"));
+}
+
 /* What a failed clone or checkout leaves must not pass as clean. */
 static void a_directory_without_files_is_an_error(void **state)
 {
@@ -370,17 +391,12 @@ int main(void)
         return CHECK_SKIP;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prompts_are_those_of_inspect_file),
-        cmocka_unit_test(paths_name_files),
-        cmocka_unit_test(standard_input_has_a_name),
-        cmocka_unit_test(nothing_to_inspect_is_said),
-        cmocka_unit_test(rules_and_severities_are_chosen),
-        cmocka_unit_test(two_repositories_are_refused),
-        cmocka_unit_test(loose_files_are_below_what_is_given),
-        cmocka_unit_test(what_cannot_be_read_is_missed),
-        cmocka_unit_test(a_directory_without_files_is_an_error),
-        cmocka_unit_test(a_line_too_long_is_missed),
-        cmocka_unit_test(jobs_change_nothing_but_memory),
+        cmocka_unit_test(prompts_are_those_of_inspect_file),   cmocka_unit_test(paths_name_files),
+        cmocka_unit_test(standard_input_has_a_name),           cmocka_unit_test(nothing_to_inspect_is_said),
+        cmocka_unit_test(rules_and_severities_are_chosen),     cmocka_unit_test(two_repositories_are_refused),
+        cmocka_unit_test(loose_files_are_below_what_is_given), cmocka_unit_test(what_cannot_be_read_is_missed),
+        cmocka_unit_test(a_pointer_of_git_lfs_is_missed),      cmocka_unit_test(a_directory_without_files_is_an_error),
+        cmocka_unit_test(a_line_too_long_is_missed),           cmocka_unit_test(jobs_change_nothing_but_memory),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }

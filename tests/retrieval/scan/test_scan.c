@@ -53,6 +53,8 @@ static void skipped_directories(void **state)
     expect_in("skip2", &(myth_scan_opts){.no_ignore = true, .globs = (const char *[]){"!build", "!vendor", NULL}}, "");
 }
 
+#define POINTER "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n"
+
 /* Y-18: by name, by signature, by shape. */
 static void binary_and_minified(void **state)
 {
@@ -86,7 +88,15 @@ static void binary_and_minified(void **state)
     files_put_deep("bin/dense.py", dense, sizeof(dense)); /* no language of minifiers */
     files_put_deep("bin/prose.js", prose, sizeof(prose));
     files_put_deep("bin/data.js", data, sizeof(data));
+    text("bin/far.c", POINTER);
+    text("bin/far.dat", "version https://hawser.github.com/spec/v1\noid sha256:2\n");
+    text("bin/near.c", "/* version https://git-lfs.github.com/spec/v1\noid sha256:1 */\n");
+    text("bin/near.txt", "version https://git-lfs.github.com/spec/v1 is what its pointers begin with\n");
+    snprintf(data, sizeof(data), POINTER "%01000d", 0);
+    files_put_deep("bin/long.c", data, 1024); /* Git LFS takes no such file for a pointer */
     scan(&l, "bin", &(myth_scan_opts){.explain = true});
+    expect_out(&l, "far.c", MYTH_SCAN_POINTER, "Git LFS");
+    expect_out(&l, "far.dat", MYTH_SCAN_POINTER, "Git LFS");
     expect_out(&l, "a.min.js", MYTH_SCAN_MINIFIED, "name");
     expect_out(&l, "a.min.css", MYTH_SCAN_MINIFIED, "name");
     expect_out(&l, "a-min.js", MYTH_SCAN_MINIFIED, "name");
@@ -98,12 +108,17 @@ static void binary_and_minified(void **state)
     expect_out(&l, "picture", MYTH_SCAN_BINARY, "JPEG");
     expect_out(&l, "paper.txt", MYTH_SCAN_BINARY, "PDF");
     static const char *const in[] = {
-        "admin.js", "min.js", "utf16.c", "utf16be.c", "empty.c", "late.c", "later.c", "dense.py", "prose.js", "data.js",
+        "admin.js", "min.js",   "utf16.c", "utf16be.c", "empty.c",  "late.c", "later.c",
+        "dense.py", "prose.js", "data.js", "near.c",    "near.txt", "long.c",
     };
     for (size_t i = 0; i < sizeof(in) / sizeof(in[0]); i++)
         if (!row(&l, in[i]) || row(&l, in[i])->reason != MYTH_SCAN_IN)
             fail_msg("%s is out", in[i]);
     assert_int_equal(l.n_out[MYTH_SCAN_IN], sizeof(in) / sizeof(in[0]));
+    myth_scan_close(&l, mem);
+    scan(&l, "bin", &(myth_scan_opts){.lost = true}); /* code that was not fetched is lost, data is not */
+    assert_true(row(&l, "far.c") && row(&l, "far.c")->is_lost);
+    assert_null(row(&l, "far.dat"));
     myth_scan_close(&l, mem);
 
     /* The largest that is indexed, and one byte more. */
