@@ -626,7 +626,7 @@ static void name_missed(const job *j)
 static int run_candidates(myth_cli *cli, const void *opts)
 {
     job j = {.cli = cli, .o = opts};
-    char left[MYTH_FILES_LEFT_OUT];
+    char left[MYTH_LEFT_OUT_CAP];
     myth_error err = {0};
     const myth_files_opts fo = {
         .path = (const char *const *)cli->arg,
@@ -648,7 +648,8 @@ static int run_candidates(myth_cli *cli, const void *opts)
     if (st == MYTH_OK)
         st = run_job(&j, &err);
     if (st == MYTH_OK) {
-        if (myth_files_left_out(&j.files, left, sizeof(left)))
+        myth_left_out_text(&j.files.left_out, left);
+        if (left[0])
             myth_term_note(cli->term, "%s", left);
         name_missed(&j);
     }

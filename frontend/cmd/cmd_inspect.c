@@ -114,8 +114,9 @@ static myth_status add_input(myth_cli *cli, const myth_file *f, myth_kept *key, 
 static myth_status inputs(void *user, myth_cli *cli, myth_kept *key, int64_t *newest_ns, myth_error *err)
 {
     many *m = user;
-    const uint32_t count[] = {m->files.n, m->files.missed.n, m->files.n_generated, m->files.n_copied, m->files.n_other};
+    const uint32_t count[] = {m->files.n, m->files.missed.n};
     myth_kept_add(key, count, sizeof(count));
+    myth_kept_add(key, &m->files.left_out, sizeof(m->files.left_out));
     for (uint32_t i = 0; i < m->files.n; i++) {
         const myth_file *f = &m->files.file[i];
         if (!strcmp(f->open, "-"))
@@ -182,14 +183,15 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
 {
     many *m = user;
     const myth_files *f = &m->files;
-    char left[MYTH_FILES_LEFT_OUT];
+    char left[MYTH_LEFT_OUT_CAP];
     (void)model;
     for (uint32_t i = 0; i < f->n; i++) {
         myth_status st = add_file(m, cli, &f->file[i], mat, err);
         if (st != MYTH_OK)
             return st;
     }
-    if (myth_files_left_out(f, left, sizeof(left)))
+    myth_left_out_text(&f->left_out, left);
+    if (left[0])
         myth_term_note(cli->term, "%s", left);
     snprintf(m->title, sizeof(m->title), "%u files", f->n);
     io->title = f->n == 1 ? f->file[0].name : m->title;
@@ -208,6 +210,7 @@ static int run_inspect(myth_cli *cli, const void *opts)
                                .on_context = on_context,
                                .inputs = inputs,
                                .looks = &m.looks,
+                               .left_out = &m.files.left_out,
                                .user = &m};
     int code = myth_inspect_command(cli, &m.o->inspect, &m.job);
     myth_nearby_close(m.near);

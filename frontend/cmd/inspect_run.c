@@ -208,6 +208,7 @@ static myth_status render(run *w, const myth_report *report, myth_error *err)
     myth_report r = *report;
     const char *why;
     r.since = w->o->since;
+    r.left_out = w->job->left_out;
     r.patch = w->patches ? myth_patches_list(w->patches) : NULL;
     if (w->since && myth_since_n_failed(w->since, &why))
         myth_term_note(w->cli->term, "--since: %u file%s not comparable, taken as changed: %s",

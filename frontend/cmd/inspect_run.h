@@ -76,7 +76,8 @@ typedef struct {
      * newest_ns not NULL: adds what stat says of each file in place of its bytes, and writes the latest time of it. */
     myth_status (*inputs)(void *user, myth_cli *cli, myth_kept *key, int64_t *newest_ns, myth_error *err);
     myth_looks *looks;
-    void *user;           /* of the callbacks above */
+    const myth_left_out *left_out; /* what directories hold that was not asked for, after begin; NULL = unknown */
+    void *user;                    /* of the callbacks above */
     const char *unwanted; /* what findings are that `wants` refuses, and how to see them; NULL = nothing to say */
 } myth_inspect_job;
 

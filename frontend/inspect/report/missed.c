@@ -2,6 +2,7 @@
 #include "missed.h"
 #include "engine/base/array.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static myth_status no_memory(myth_error *err)
@@ -31,4 +32,22 @@ void myth_missed_free(myth_missed_list *l)
     if (l->mem)
         myth_free(l->mem, l->row);
     *l = (myth_missed_list){.mem = l->mem};
+}
+
+bool myth_left_out_any(const myth_left_out *l) { return l->n_generated || l->n_copied || l->n_other || l->n_nested; }
+
+void myth_left_out_text(const myth_left_out *l, char dst[MYTH_LEFT_OUT_CAP])
+{
+    int n = 0;
+    dst[0] = '\0';
+    if (l->n_generated || l->n_copied || l->n_other)
+        n = snprintf(dst, MYTH_LEFT_OUT_CAP,
+                     "%u generated file%s, %u copied from other projects and %u of documents and data not inspected; "
+                     "--include takes them in",
+                     l->n_generated, l->n_generated == 1 ? "" : "s", l->n_copied, l->n_other);
+    if (l->n_nested)
+        snprintf(dst + n, MYTH_LEFT_OUT_CAP - (size_t)n,
+                 "%s%u submodule%s or other nested repositor%s not entered; inspect %s alone", n ? "; " : "",
+                 l->n_nested, l->n_nested == 1 ? "" : "s", l->n_nested == 1 ? "y" : "ies",
+                 l->n_nested == 1 ? "it" : "each");
 }

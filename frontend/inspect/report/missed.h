@@ -11,6 +11,8 @@
 
 #include "engine/base/mem.h"
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -26,6 +28,16 @@ typedef struct {
     myth_missed *row; /* [n] */
     uint32_t n, cap;
 } myth_missed_list;
+
+/* What directories hold that was not asked for: files that a tool wrote, copies of other projects, documents and data,
+ * and repositories of their own, such as submodules, which are not entered. It does not make a report incomplete. */
+typedef struct {
+    uint32_t n_generated, n_copied, n_other, n_nested;
+} myth_left_out;
+bool myth_left_out_any(const myth_left_out *l);
+/* Says how much, for a person. */
+enum { MYTH_LEFT_OUT_CAP = 256 };
+void myth_left_out_text(const myth_left_out *l, char dst[MYTH_LEFT_OUT_CAP]);
 
 /* Adds a row; a new list has its ledger set and everything else zero. Books OTHER. */
 myth_status myth_missed_add(myth_missed_list *l, const char *path, uint32_t first, uint32_t last, const char *why,

@@ -281,6 +281,17 @@ static void missed_key(myth_json_out *j, const myth_report *r)
     myth_jout_end(j);
 }
 
+static void left_out_key(myth_json_out *j, const myth_left_out *l)
+{
+    myth_jout_key(j, "left_out");
+    myth_jout_object(j);
+    myth_jout_key_u64(j, "generated", l->n_generated);
+    myth_jout_key_u64(j, "copied", l->n_copied);
+    myth_jout_key_u64(j, "documents_and_data", l->n_other);
+    myth_jout_key_u64(j, "nested_repositories", l->n_nested);
+    myth_jout_end(j);
+}
+
 static void budget_keys(myth_json_out *j, const myth_report *r)
 {
     myth_jout_key(j, "inspected");
@@ -319,6 +330,8 @@ static void tail_keys(myth_json_out *j, const myth_report *r)
     missed_key(j, r);
     if (r->caution)
         key_cstr(j, r, "caution", r->caution);
+    if (r->left_out)
+        left_out_key(j, r->left_out);
 }
 
 static void citation_object(myth_json_out *j, const myth_report *r, uint32_t i)

@@ -353,7 +353,7 @@ static void idle_suppression(sarif *s, const myth_suppression *w)
 static void invocation(sarif *s, uint32_t n_cut)
 {
     const myth_report *r = s->r;
-    char line[160];
+    char line[160], left[MYTH_LEFT_OUT_CAP];
     key_array(s, "invocations");
     myth_jout_object(&s->j);
     myth_jout_key_bool(&s->j, "executionSuccessful", r->complete);
@@ -384,6 +384,12 @@ static void invocation(sarif *s, uint32_t n_cut)
                  r->n_finding);
         notification_begin(s, "warning");
         put_words(s, line);
+        notification_end(s);
+    }
+    if (r->left_out && myth_left_out_any(r->left_out)) {
+        myth_left_out_text(r->left_out, left);
+        notification_begin(s, "note");
+        put_words(s, left);
         notification_end(s);
     }
     for (uint32_t i = 0; i < r->n_context; i++) {

@@ -15,6 +15,8 @@
  * Complete when `complete` is false, every form says so, with the reason and each row of `missed`: text and github in
  *          words, rdjsonl as diagnostics, checkstyle and codequality as remarks like those of findings, junit as
  *          errors, sarif as notifications
+ * Left out what directories hold that was not asked for (missed.h): json counts it, sarif has a note, other forms
+ *          have no place for it
  * Question text, json and html can show the answer to one, in place of findings
  * Summary  of a change: text, json, jsonl, sarif, github and html show it, above the findings where the form has an
  *          order. rdjsonl, checkstyle, codequality and junit are lists of remarks about lines and have no place
@@ -125,7 +127,8 @@ typedef struct {
     bool complete;             /* nothing is missed, every answer ended by itself, no finding was dropped */
     const myth_missed *missed; /* [n_missed] asked for and not inspected */
     uint32_t n_missed;
-    const myth_block *block; /* the blocks that findings refer to */
+    const myth_left_out *left_out; /* not asked for; NULL = unknown */
+    const myth_block *block;       /* the blocks that findings refer to */
     uint32_t n_block;
     const myth_report_file *file;
     uint32_t n_file;           /* 0 = unknown: only the file at path */

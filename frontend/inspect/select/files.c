@@ -172,9 +172,9 @@ static bool is_wanted(finder *s, const myth_scan_file *file, const char *pattern
         return true;
     const bool is_code = !file->is_generated && (pattern || myth_detect_code(file->path)),
                is_copied = is_code && myth_path_is_copied(below(file->path, pattern));
-    s->f->n_generated += file->is_generated;
-    s->f->n_other += !file->is_generated && !is_code;
-    s->f->n_copied += is_copied;
+    s->f->left_out.n_generated += file->is_generated;
+    s->f->left_out.n_other += !file->is_generated && !is_code;
+    s->f->left_out.n_copied += is_copied;
     return is_code && !is_copied;
 }
 
@@ -229,6 +229,7 @@ static myth_status add_directory(finder *s, const char *folder, const char *only
     MYTH_TRY(myth_scan(&list, s->f->mem, &opts, err));
     *n = 0;
     const uint32_t n_missed = s->f->missed.n;
+    s->f->left_out.n_nested += (uint32_t)list.n_out[MYTH_SCAN_BORDER];
     myth_place_find_folder(&place, folder, true);
     for (uint32_t i = 0; i < list.n_file; i++) {
         const myth_scan_file *file = &list.file[i];
@@ -322,15 +323,6 @@ myth_status myth_files_find(myth_files *out, myth_mem *mem, const myth_files_opt
 fail:
     myth_free(mem, s.slot);
     return st;
-}
-
-bool myth_files_left_out(const myth_files *f, char *dst, size_t cap)
-{
-    snprintf(dst, cap,
-             "%u generated file%s, %u copied from other projects and %u of documents and data not inspected; --include "
-             "takes them in",
-             f->n_generated, f->n_generated == 1 ? "" : "s", f->n_copied, f->n_other);
-    return f->n_generated || f->n_copied || f->n_other;
 }
 
 void myth_files_close(myth_files *f)

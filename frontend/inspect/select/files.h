@@ -42,8 +42,7 @@ typedef struct {
     char root[PATH_MAX]; /* "" = there is none, as for standard input alone */
     myth_file *file;     /* [n] */
     uint32_t n, cap;
-    uint32_t n_generated, n_copied,
-        n_other; /* left out of directories, patterns: generated files; copies; documents, data */
+    myth_left_out left_out; /* of directories and patterns */
     myth_missed_list missed;
 } myth_files;
 
@@ -61,9 +60,6 @@ typedef struct {
 
 /* Close *out by myth_files_close, also after a failure. */
 myth_status myth_files_find(myth_files *out, myth_mem *mem, const myth_files_opts *opts, myth_error *err);
-/* Whether anything was left out of directories and patterns; writes how much. */
-enum { MYTH_FILES_LEFT_OUT = 160 };
-bool myth_files_left_out(const myth_files *f, char *dst, size_t cap);
 void myth_files_close(myth_files *f); /* takes a zeroed one */
 
 /* What standard input is called by a name of --stdin-filename. MYTH_EARG: no file can have it. */

@@ -204,6 +204,28 @@ static void a_pointer_of_git_lfs_is_missed(void **state)
     assert_null(strstr(r.out, "far.bin"));
 }
 
+/* A nested repository is not entered, and the note and the report say so. */
+static void a_nested_repository_is_counted(void **state)
+{
+    (void)state;
+    must("mkdir -p $D/super && cd $D/super && git init -q && printf 'int a;\\n' >a.c && printf '# a\\n' >a.md && "
+         "git clone -q $D/r sub");
+    must("cd $D/super && $M inspect . --format json --find candidates --output sarif=$D/super.sarif && cat "
+         "$D/super.sarif");
+    assert_non_null(strstr(r.err, "0 generated files, 0 copied from other projects and 1 of documents and data not "
+                                  "inspected; --include takes them in; 1 submodule or other nested repository not "
+                                  "entered; inspect it alone"));
+    assert_non_null(strstr(r.out, "\"left_out\":{\"generated\":0,\"copied\":0,\"documents_and_data\":1,"
+                                  "\"nested_repositories\":1}"));
+    assert_non_null(strstr(r.out, "\"level\":\"note\",\"message\":{\"text\":\"0 generated files"));
+    assert_null(strstr(r.out, "sub/top.c"));
+    must("cd $D/super && rm -r a.md sub && mkdir sub && git clone -q $D/r sub/a && git clone -q $D/r sub/b && $M "
+         "inspect . "
+         "--find candidates");
+    assert_null(strstr(r.err, "generated"));
+    assert_non_null(strstr(r.err, "2 submodules or other nested repositories not entered; inspect each alone"));
+}
+
 /* What a failed clone or checkout leaves must not pass as clean. */
 static void a_directory_without_files_is_an_error(void **state)
 {
@@ -391,12 +413,19 @@ int main(void)
         return CHECK_SKIP;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prompts_are_those_of_inspect_file),   cmocka_unit_test(paths_name_files),
-        cmocka_unit_test(standard_input_has_a_name),           cmocka_unit_test(nothing_to_inspect_is_said),
-        cmocka_unit_test(rules_and_severities_are_chosen),     cmocka_unit_test(two_repositories_are_refused),
-        cmocka_unit_test(loose_files_are_below_what_is_given), cmocka_unit_test(what_cannot_be_read_is_missed),
-        cmocka_unit_test(a_pointer_of_git_lfs_is_missed),      cmocka_unit_test(a_directory_without_files_is_an_error),
-        cmocka_unit_test(a_line_too_long_is_missed),           cmocka_unit_test(jobs_change_nothing_but_memory),
+        cmocka_unit_test(prompts_are_those_of_inspect_file),
+        cmocka_unit_test(paths_name_files),
+        cmocka_unit_test(standard_input_has_a_name),
+        cmocka_unit_test(nothing_to_inspect_is_said),
+        cmocka_unit_test(rules_and_severities_are_chosen),
+        cmocka_unit_test(two_repositories_are_refused),
+        cmocka_unit_test(loose_files_are_below_what_is_given),
+        cmocka_unit_test(what_cannot_be_read_is_missed),
+        cmocka_unit_test(a_nested_repository_is_counted),
+        cmocka_unit_test(a_pointer_of_git_lfs_is_missed),
+        cmocka_unit_test(a_directory_without_files_is_an_error),
+        cmocka_unit_test(a_line_too_long_is_missed),
+        cmocka_unit_test(jobs_change_nothing_but_memory),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
