@@ -140,6 +140,25 @@ void myth_inspect_note_file(myth_inspection *in, const myth_source *src, bool is
         in->file[in->report.n_file++] = (myth_report_file){.src = src, .is_subject = is_subject};
 }
 
+/* Where a source of the material is in the list of files, from 1 (0 = it is not), and how many lines of it are
+ * subject. */
+typedef struct {
+    uint32_t file;
+    uint64_t n_line;
+} source_lines;
+
+/* Lists the source of a piece, once, and counts its lines where they are subject. */
+static void list_file(myth_inspection *in, source_lines *of, uint32_t piece, bool is_subject, uint32_t n_line)
+{
+    const uint32_t source = myth_material_piece(in->material, piece)->source;
+    if (!of[source].file) {
+        in->file[in->report.n_file++] = (myth_report_file){.src = myth_material_of(in->material, source)};
+        of[source].file = in->report.n_file;
+    }
+    in->file[of[source].file - 1].is_subject |= is_subject;
+    of[source].n_line += is_subject ? n_line : 0;
+}
+
 /* Lists the files of the blocks. A file is whole when its subject blocks together have as many lines as the file: no
  * line is in two subject blocks. */
 static myth_status list_files(myth_inspection *in, myth_error *err)
@@ -148,20 +167,19 @@ static myth_status list_files(myth_inspection *in, myth_error *err)
     in->file = myth_inspect_take(in, "files", in->cap_file, sizeof(*in->file));
     if (!in->file)
         return myth_inspect_no_room("files", in->cap_file * sizeof(*in->file), err);
+    source_lines *of = myth_inspect_take(in, "files", in->cap_file ? in->cap_file : 1, sizeof(*of));
+    if (!of)
+        return myth_inspect_no_room("files", in->cap_file * sizeof(*of), err);
     for (uint32_t i = 0; i < in->n_block; i++)
-        myth_inspect_note_file(in, in->block[i].src, is_subject(in, i));
+        list_file(in, of, in->block_piece[i], is_subject(in, i), in->block[i].last + 1 - in->block[i].first);
     /* A refused run has no blocks: list the files that it would have inspected. */
     for (uint32_t i = 0; !in->n_block && i < myth_material_n_piece(in->material); i++)
         if (myth_material_piece(in->material, i)->is_subject)
-            myth_inspect_note_file(in, myth_material_of(in->material, myth_material_piece(in->material, i)->source),
-                                   true);
-    for (uint32_t k = 0; k < in->report.n_file; k++) {
-        uint64_t n = 0;
-        for (uint32_t i = 0; i < in->n_block; i++)
-            if (in->block[i].src == in->file[k].src && is_subject(in, i))
-                n += (uint64_t)in->block[i].last + 1 - in->block[i].first;
-        in->file[k].is_whole = in->n_block && in->file[k].is_subject && n == in->file[k].src->n_line;
-    }
+            list_file(in, of, i, true, 0);
+    for (uint32_t i = 0; i < myth_material_n_source(in->material) && in->n_block; i++)
+        if (of[i].file && in->file[of[i].file - 1].is_subject)
+            in->file[of[i].file - 1].is_whole = of[i].n_line == in->file[of[i].file - 1].src->n_line;
+    myth_free(in->mem, of);
     in->report.file = in->file;
     return MYTH_OK;
 }
@@ -243,9 +261,13 @@ static uint32_t n_answer(const myth_inspection *in)
 {
     return 1 + (myth_inspect_has_rounds(in) ? in->o.context_rounds : 0);
 }
+
+/* How many parts the model may be asked for findings. */
+static uint32_t n_asked(const myth_inspection *in) { return in->is_bare ? 0 : myth_inspect_n_own(in); }
+
 static uint32_t cap_finding(const myth_inspection *in)
 {
-    return myth_inspect_n_own(in) * n_answer(in) * (uint32_t)in->limits.n_finding + in->o.n_given;
+    return n_asked(in) * n_answer(in) * (uint32_t)in->limits.n_finding + in->o.n_given;
 }
 
 /* As many sentences as answers can add; the answer with new context replaces the one before or is added to it. */
@@ -413,18 +435,18 @@ typedef struct {
 
 static void size_run(run_bytes *b, const myth_inspection *in)
 {
-    const size_t n = myth_inspect_n_own(in), n_named = n * MYTH_CONTEXT_MAX * n_answer(in);
+    const size_t n = n_asked(in), n_named = n * MYTH_CONTEXT_MAX * n_answer(in), none = !n; /* no list has no bytes */
     const size_t said = in->has_summary ? myth_sentences_bound(&in->summary, in->path_len) : 0;
     size_t bound = myth_inspect_is_question(in) ? myth_sentences_bound(&in->limits, in->path_len)
                                                 : myth_answer_bound(&in->limits, in->path_len);
     const size_t n_sentence = cap_sentence(in);
     const size_t full = myth_answer_bound(&in->expand, in->path_len);
     size_t bound2 = in->o.two_pass ? full : 0;
-    b->finding = cap_finding(in) * sizeof(myth_finding);
-    b->citation = cap_finding(in) * sizeof(myth_citation);
-    b->request = n_named * sizeof(myth_request);
-    b->context = n_named * sizeof(myth_str);
-    b->drop = cap_finding(in) * sizeof(myth_drop);
+    b->finding = cap_finding(in) * sizeof(myth_finding) + none;
+    b->citation = cap_finding(in) * sizeof(myth_citation) + none;
+    b->request = n_named * sizeof(myth_request) + none;
+    b->context = n_named * sizeof(myth_str) + none;
+    b->drop = cap_finding(in) * sizeof(myth_drop) + none;
     b->sentence = n_sentence * sizeof(myth_sentence);
     b->quote = n_sentence * MYTH_QUOTE_MAX * sizeof(myth_quote);
     b->cited = n_sentence * MYTH_QUOTE_MAX * sizeof(myth_citation);
@@ -433,7 +455,7 @@ static void size_run(run_bytes *b, const myth_inspection *in)
     b->text = said > b->text ? said : b->text;
     b->text = in->n_explain && full > b->text ? full : b->text;
     b->text2 = bound2;
-    b->room = n * (bound * n_answer(in) + bound2 * n_answer(in)) + said + in->n_explain * full;
+    b->room = n * (bound * n_answer(in) + bound2 * n_answer(in)) + said + in->n_explain * full + none;
     b->past = myth_inspect_run_context(in) * sizeof(int32_t);
 }
 

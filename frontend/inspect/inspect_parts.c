@@ -273,8 +273,12 @@ static uint32_t removed_most(const myth_inspection *in)
     return !myth_prompt_is_full(in->o.style) ? 0 : half > (1 << 24) / BYTES_OF_TOKEN ? 1 << 24 : half * BYTES_OF_TOKEN;
 }
 
+/* Whether no part needs a prompt: the model is asked to write nothing. */
+static bool is_bare(const myth_inspection *in) { return in->o.only_given && !(in->o.n_given && in->o.explains_given); }
+
 /* Lists all subjects as blocks in the material's order, as if one prompt had them all. *n_context is the number of
  * pieces that are context. */
+enum { CODE_MAX = 64 << 20 };
 static myth_status whole_blocks(const myth_inspection *in, myth_block **out, uint32_t *n_block, uint32_t *n_context,
                                 myth_error *err)
 {
@@ -298,8 +302,9 @@ static myth_status whole_blocks(const myth_inspection *in, myth_block **out, uin
     *n_context = n_piece - n;
     if (!n)
         return myth_fail(err, MYTH_EARG, "nothing to inspect: no lines were given");
-    if (bytes > MYTH_PIECE_MAX * (uint64_t)4096)
-        return myth_fail(err, MYTH_ELIMIT, "%llu bytes of code; inspect less at once", (unsigned long long)bytes);
+    if (bytes > CODE_MAX && !is_bare(in))
+        return myth_fail(err, MYTH_ELIMIT, "%llu bytes of code, at most %d are cut into prompts; inspect less at once",
+                         (unsigned long long)bytes, (int)CODE_MAX);
     return MYTH_OK;
 }
 
@@ -537,7 +542,7 @@ myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err)
     const uint64_t output = myth_inspect_output_tokens(in);
     uint32_t whole = 0, trained = 0, n_block = 0, n_context = 0, hard = max, soft, fixed;
     myth_block *block = NULL;
-    const bool is_many = is_many_files(in), is_bare = in->o.only_given && !(in->o.n_given && in->o.explains_given);
+    const bool is_many = is_many_files(in);
     myth_error own = {0};
     myth_status st;
     myth_meta_u32(&trained, myth_weights_meta(in->model->weights), "mythos.trained_tokens");
@@ -547,11 +552,11 @@ myth_status myth_inspect_plan_parts(myth_inspection *in, myth_error *err)
     MYTH_TRY(whole_blocks(in, &block, &n_block, &n_context, &own));
     MYTH_TRY(count_shares(in, &own));
     fixed = in->budget.rules + in->budget.map + in->budget.task;
-    if (!is_many && !is_bare) /* nobody asks how long the prompt of many files would be */
+    if (!is_many && !is_bare(in)) /* nobody asks how long the prompt of many files would be */
         MYTH_TRY(encode_blocks(in, block, n_block, NULL, &whole, &own));
     in->report.prompt_tokens = whole;
     if (refuse_task(in)) {
-    } else if (is_bare) {
+    } else if (is_bare(in)) {
         MYTH_TRY(bare_parts(in, block, n_block, &own));
         sum_up(in);
     } else if (whole > max && !in->o.split) {

@@ -3,6 +3,7 @@
 #include "material.h"
 
 #include "engine/base/map.h"
+#include "engine/base/table.h"
 #include "engine/base/text.h"
 
 #include <assert.h>
@@ -18,12 +19,14 @@ typedef struct {
     unsigned char *bytes;
     myth_removed *removed; /* the list, and in the same allocation its texts */
     myth_added *added;
+    uint32_t last; /* 1 + its last piece; 0 = none */
 } entry;
 
 typedef struct {
     myth_piece p;
     myth_mem *mem;
-    char *text; /* symbol and why */
+    char *text;      /* symbol and why */
+    uint32_t before; /* 1 + the piece of the same source before it; 0 = none */
 } record;
 
 struct myth_material {
@@ -31,6 +34,8 @@ struct myth_material {
     const char *root;
     entry **entry;
     uint32_t n_entry, cap_entry;
+    uint32_t *slot; /* finds a source by its path */
+    uint32_t n_slot;
     record *record;
     uint32_t n_record, cap_record;
     uint32_t sealed;                /* new lines never join a piece before this one */
@@ -77,6 +82,7 @@ void myth_material_close(myth_material *m)
         myth_free(m->record[i].mem, m->record[i].text);
     myth_free(m->own, m->record);
     myth_free(m->own, m->entry);
+    myth_free(m->own, m->slot);
     myth_free(m->own, m);
 }
 
@@ -99,6 +105,40 @@ static myth_status grow_table(const myth_material *m, void **table, uint32_t n, 
     return MYTH_OK;
 }
 
+static bool has_path(const void *of, uint32_t idx, const void *key)
+{
+    return !strcmp(((const myth_material *)of)->entry[idx]->path, key);
+}
+
+static uint32_t *slot_of(const myth_material *m, const char *path)
+{
+    return myth_table_find(m->slot, m->n_slot, myth_hash_bytes(path, strlen(path)), has_path, m, path);
+}
+
+static void fill_slots(myth_material *m)
+{
+    if (m->n_slot)
+        memset(m->slot, 0, m->n_slot * sizeof(*m->slot));
+    for (uint32_t i = 0; i < m->n_entry; i++)
+        *slot_of(m, m->entry[i]->path) = i + 1;
+}
+
+/* Makes room in the table of paths for `extra` more sources. */
+static myth_status grow_slots(myth_material *m, uint32_t extra, myth_error *err)
+{
+    const uint32_t need = myth_table_slots((uint64_t)m->n_entry + extra);
+    if (need <= m->n_slot)
+        return MYTH_OK;
+    uint32_t *slot = myth_alloc_n(m->own, MYTH_MEM_STAGING, "material", need, sizeof(*slot));
+    if (!slot)
+        return no_room("material", need * sizeof(*slot), err);
+    myth_free(m->own, m->slot);
+    m->slot = slot;
+    m->n_slot = need;
+    fill_slots(m);
+    return MYTH_OK;
+}
+
 myth_status myth_material_seal(myth_material *m, myth_mem *mem, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -110,6 +150,7 @@ myth_status myth_material_seal(myth_material *m, myth_mem *mem, myth_error *err)
         grow_table(m, (void **)&m->record, m->n_record, &m->cap_record, sizeof(*m->record), MYTH_SEALED_PIECES, err));
     m->cap_entry = m->n_entry + MYTH_SEALED_SOURCES;
     m->cap_record = m->n_record + MYTH_SEALED_PIECES;
+    MYTH_TRY(grow_slots(m, MYTH_SEALED_SOURCES, err));
     m->own_record = m->n_record;
     m->own_entry = m->n_entry;
     m->mem = mem;
@@ -122,10 +163,13 @@ void myth_material_unseal(myth_material *m)
 {
     if (!m->is_sealed)
         return;
+    for (; m->n_record > m->own_record; m->n_record--) {
+        m->entry[m->record[m->n_record - 1].p.source]->last = m->record[m->n_record - 1].before;
+        myth_free(m->mem, m->record[m->n_record - 1].text);
+    }
     while (m->n_entry > m->own_entry)
         close_entry(m->entry[--m->n_entry]);
-    for (; m->n_record > m->own_record; m->n_record--)
-        myth_free(m->mem, m->record[m->n_record - 1].text);
+    fill_slots(m);
     m->sealed = 0;
     m->mem = m->own;
     m->is_sealed = false;
@@ -138,12 +182,10 @@ const myth_source *myth_material_of(const myth_material *m, uint32_t source) { r
 
 static bool find_source(const myth_material *m, uint32_t *source, const char *path)
 {
-    for (uint32_t i = 0; i < m->n_entry; i++)
-        if (!strcmp(m->entry[i]->path, path)) {
-            *source = i;
-            return true;
-        }
-    return false;
+    const uint32_t at = m->n_slot ? *slot_of(m, path) : 0;
+    if (at)
+        *source = at - 1;
+    return at != 0;
 }
 
 /* Becomes the owner of bytes, which are booked in m->mem, even when it fails. */
@@ -151,6 +193,7 @@ static myth_status take_source(myth_material *m, uint32_t *source, const char *p
                                myth_error *err)
 {
     myth_status st = grow_table(m, (void **)&m->entry, m->n_entry, &m->cap_entry, sizeof(*m->entry), 1, err);
+    st = st == MYTH_OK ? grow_slots(m, 1, err) : st;
     entry *e = st == MYTH_OK ? myth_alloc(m->mem, MYTH_MEM_STAGING, "material", sizeof(*e)) : NULL;
     if (!e) {
         myth_free(m->mem, bytes);
@@ -166,6 +209,7 @@ static myth_status take_source(myth_material *m, uint32_t *source, const char *p
     }
     *source = m->n_entry;
     m->entry[m->n_entry++] = e;
+    *slot_of(m, e->path) = m->n_entry;
     return MYTH_OK;
 }
 
@@ -301,8 +345,10 @@ static myth_status new_piece(myth_material *m, uint32_t *index, const myth_piece
         return no_room("material", n_symbol + n_why, err);
     r.p.symbol = n_symbol ? memcpy(r.text, piece->symbol, n_symbol) : NULL;
     r.p.why = n_why ? memcpy(r.text + n_symbol, piece->why, n_why) : NULL;
+    r.before = m->entry[piece->source]->last;
     *index = m->n_record;
     m->record[m->n_record++] = r;
+    m->entry[piece->source]->last = m->n_record;
     return MYTH_OK;
 }
 
@@ -311,16 +357,17 @@ static myth_status new_piece(myth_material *m, uint32_t *index, const myth_piece
 static record *holder(const myth_material *m, const myth_piece *like, uint32_t n, uint32_t *next)
 {
     *next = UINT32_MAX;
-    for (uint32_t i = m->sealed; i < m->n_record; i++) {
-        record *r = &m->record[i];
+    record *found = NULL;
+    for (uint32_t i = m->entry[like->source]->last; i > m->sealed; i = m->record[i - 1].before) {
+        record *r = &m->record[i - 1];
         if (!same_role(&r->p, like))
             continue;
         if (n >= r->p.first && n <= r->p.last)
-            return r;
-        if (r->p.first > n && r->p.first < *next)
+            found = r;
+        else if (r->p.first > n && r->p.first < *next)
             *next = r->p.first;
     }
-    return NULL;
+    return found;
 }
 
 /* Adds lines first..last, which no piece has yet. They extend the piece next to them when the new piece overlaps it or

@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 /* PIECE_MAX: most pieces of one inspection. SEALED: most sources and pieces that can be added after a seal. */
-enum { MYTH_PIECE_MAX = 1 << 14, MYTH_SEALED_SOURCES = 64, MYTH_SEALED_PIECES = 512 };
+enum { MYTH_PIECE_MAX = 1 << 20, MYTH_SEALED_SOURCES = 64, MYTH_SEALED_PIECES = 512 };
 
 typedef struct {
     uint32_t source; /* index                                             */

@@ -1,23 +1,42 @@
 /* marks.c - reads the files' ignore comments when it opens, and marks the findings when it is filled. */
 #include "marks.h"
 
+#include "engine/base/table.h"
+
 #include <assert.h>
 #include <string.h>
 
-/* Returns the source of block i; NULL when an earlier block has the same source. */
-static const myth_source *new_source(const myth_block *block, uint32_t i)
+static bool is_of(const void *block, uint32_t idx, const void *src)
 {
-    for (uint32_t k = 0; k < i; k++)
-        if (block[k].src == block[i].src)
-            return NULL;
-    return block[i].src;
+    return ((const myth_block *)block)[idx].src == src;
 }
 
-static myth_status find_suppressions(myth_marks *m, const myth_block *block, uint32_t n_block, myth_error *err)
+/* Lists the source of each block, and NULL where an earlier block has the same; the caller frees it. */
+static myth_status list_sources(const myth_source ***out, myth_mem *mem, const myth_block *block, uint32_t n_block,
+                                myth_error *err)
+{
+    const uint32_t n_slot = myth_table_slots(n_block);
+    const myth_source **list = myth_alloc_n(mem, MYTH_MEM_STAGING, "marks", n_block + 1u, sizeof(*list));
+    uint32_t *slot = list ? myth_alloc_n(mem, MYTH_MEM_STAGING, "marks", n_slot, sizeof(*slot)) : NULL;
+    *out = list;
+    if (!slot)
+        return myth_fail(err, MYTH_ENOMEM, "marks of findings: no room for %u files", n_block);
+    for (uint32_t i = 0; i < n_block; i++) {
+        uint32_t *at = myth_table_find(slot, n_slot, myth_hash_bytes(&block[i].src, sizeof(block[i].src)), is_of, block,
+                                       block[i].src);
+        list[i] = *at ? NULL : block[i].src;
+        *at = *at ? *at : i + 1;
+    }
+    myth_free(mem, slot);
+    return MYTH_OK;
+}
+
+static myth_status find_suppressions(myth_marks *m, const myth_source *const *source, uint32_t n_source,
+                                     myth_error *err)
 {
     uint32_t n = 0, at = 0;
-    for (uint32_t i = 0; i < n_block; i++)
-        n += new_source(block, i) ? myth_suppressions_find(NULL, 0, block[i].src) : 0;
+    for (uint32_t i = 0; i < n_source; i++)
+        n += source[i] ? myth_suppressions_find(NULL, 0, source[i]) : 0;
     if (!n)
         return MYTH_OK;
     m->suppression = myth_alloc_n(m->mem, MYTH_MEM_STAGING, "suppressions", n, sizeof(myth_suppression));
@@ -25,14 +44,15 @@ static myth_status find_suppressions(myth_marks *m, const myth_block *block, uin
         return myth_fail(err, MYTH_ENOMEM, "%u mythos:ignore comments: no room for %zu bytes", n,
                          n * sizeof(myth_suppression));
     m->n_suppression = m->cap_suppression = n;
-    for (uint32_t i = 0; i < n_block; i++)
-        at += new_source(block, i) ? myth_suppressions_find(m->suppression + at, n - at, block[i].src) : 0;
+    for (uint32_t i = 0; i < n_source; i++)
+        at += source[i] ? myth_suppressions_find(m->suppression + at, n - at, source[i]) : 0;
     return MYTH_OK;
 }
 
 myth_status myth_marks_open(myth_marks *m, myth_mem *mem, myth_report *r, const myth_block *block, uint32_t n_block,
                             uint32_t cap, bool use_suppressions, const myth_baseline *baseline, myth_error *err)
 {
+    const myth_source **source = NULL;
     myth_status st = MYTH_OK;
     memset(m, 0, sizeof(*m));
     m->mem = mem;
@@ -40,10 +60,11 @@ myth_status myth_marks_open(myth_marks *m, myth_mem *mem, myth_report *r, const 
     m->baseline = baseline;
     m->use_suppressions = use_suppressions;
     myth_redactor_start(&m->redactor, mem);
+    MYTH_TRY(list_sources(&source, mem, block, n_block, err));
     for (uint32_t i = 0; i < n_block; i++)
-        MYTH_TRY(new_source(block, i) ? myth_redactor_add(&m->redactor, block[i].src, err) : MYTH_OK);
+        MYTH_TRY(source[i] ? myth_redactor_add(&m->redactor, source[i], err) : MYTH_OK);
     if (use_suppressions)
-        MYTH_TRY(find_suppressions(m, block, n_block, err));
+        MYTH_TRY(find_suppressions(m, source, n_block, err));
     m->mark = myth_alloc_n(mem, MYTH_MEM_STAGING, "marks", cap ? cap : 1, sizeof(myth_mark));
     if (!m->mark)
         MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "marks of findings: no room for %zu bytes", cap * sizeof(myth_mark)));
@@ -52,9 +73,10 @@ myth_status myth_marks_open(myth_marks *m, myth_mem *mem, myth_report *r, const 
     r->suppression = m->suppression;
     r->n_suppression = m->n_suppression;
     r->has_baseline = baseline != NULL;
-    return MYTH_OK;
 fail:
-    myth_marks_close(m);
+    myth_free(mem, source);
+    if (st != MYTH_OK)
+        myth_marks_close(m);
     return st;
 }
 

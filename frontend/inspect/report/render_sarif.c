@@ -6,6 +6,7 @@
  * Columns  in code points; regions are whole lines, the evidence is a property
  * Fixes    only those that are patches (patch.h): the region of the lines that change, without the last one's line end,
  *          and the text to put there
+ * Missed   one notification for each reason, with all places
  * Summary  of a change: a property of the run, as in the JSON form
  * Limits   code hosts take at most MYTH_SARIF_RESULT_MAX results of one run: the most severe are written, and a
  *          notification says how many are left out. There is one run and no code flow
@@ -301,17 +302,8 @@ static void notification_end(sarif *s)
     myth_jout_end(&s->j);
 }
 
-/* Writes a notification for code that was not inspected. Its place goes after the message, into the same object. */
-static void missed(sarif *s, const myth_missed *m)
+static void missed_location(sarif *s, const myth_missed *m)
 {
-    notification_begin(s, "error");
-    put_words(s, "Not inspected: ");
-    myth_show_file(m->path, put_part, s);
-    put_words(s, ": ");
-    myth_show_cstr(s->r, m->why, put_part, s);
-    myth_jout_text_end(&s->j);
-    myth_jout_end(&s->j);
-    key_array(s, "locations");
     myth_jout_object(&s->j);
     key_object(s, "physicalLocation");
     key_object(s, "artifactLocation");
@@ -325,6 +317,35 @@ static void missed(sarif *s, const myth_missed *m)
     }
     myth_jout_end(&s->j);
     myth_jout_end(&s->j);
+}
+
+/* Writes one notification for all code that was not inspected for the reason of row i, which is the first that has it.
+ * The places go after the message, into the same object. */
+static void missed(sarif *s, uint32_t i)
+{
+    const myth_missed *m = &s->r->missed[i];
+    char count[32];
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < i; k++)
+        if (!strcmp(s->r->missed[k].why, m->why))
+            return;
+    for (uint32_t k = i; k < s->r->n_missed; k++)
+        n += !strcmp(s->r->missed[k].why, m->why);
+    notification_begin(s, "error");
+    put_words(s, "Not inspected: ");
+    snprintf(count, sizeof(count), "%u places", n);
+    if (n > 1)
+        put_words(s, count);
+    else
+        myth_show_file(m->path, put_part, s);
+    put_words(s, ": ");
+    myth_show_cstr(s->r, m->why, put_part, s);
+    myth_jout_text_end(&s->j);
+    myth_jout_end(&s->j);
+    key_array(s, "locations");
+    for (uint32_t k = i; k < s->r->n_missed; k++)
+        if (!strcmp(s->r->missed[k].why, m->why))
+            missed_location(s, &s->r->missed[k]);
     myth_jout_end(&s->j);
     myth_jout_end(&s->j);
 }
@@ -365,7 +386,7 @@ static void invocation(sarif *s, uint32_t n_cut)
         notification_end(s);
     }
     for (uint32_t i = 0; i < r->n_missed; i++)
-        missed(s, &r->missed[i]);
+        missed(s, i);
     if (r->caution) {
         notification_begin(s, "warning");
         myth_show_cstr(r, r->caution, put_part, s);

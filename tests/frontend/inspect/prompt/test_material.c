@@ -155,6 +155,9 @@ static void test_seal(void **unused)
     assert_int_equal(myth_mem_close(later), 0);
     assert_int_equal(myth_material_n_piece(m), 1);
     assert_int_equal(myth_material_n_source(m), 1);
+    assert_int_equal(myth_material_add(m, &index, &more, NULL), MYTH_OK); /* as if there had been no other */
+    assert_int_equal(index, 1);
+    assert_int_equal(myth_material_n_piece(m), 2);
     assert_int_equal(myth_material_put(m, &source, "one more", (const unsigned char *)"", 0, NULL), MYTH_OK);
     myth_material_close(m);
     assert_int_equal(myth_mem_close(mem), 0);
@@ -250,12 +253,36 @@ static void test_every_allocation_may_fail(void **unused)
     assert_int_equal(myth_mem_close(mem), 0);
 }
 
+/* A whole repository is one material: no number of files is too many, and each is found by its path. */
+static void test_many_sources(void **unused)
+{
+    enum { MANY = 40000 };
+    myth_mem *mem;
+    myth_material *m;
+    char path[16];
+    uint32_t source, index;
+    (void)unused;
+    assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
+    assert_int_equal(myth_material_open(&m, mem, NULL, NULL), MYTH_OK);
+    for (uint32_t i = 0; i < 2 * MANY; i++) {
+        snprintf(path, sizeof(path), "f%u.c", i % MANY);
+        assert_int_equal(myth_material_put(m, &source, path, (const unsigned char *)"a\nb\n", 4, NULL), MYTH_OK);
+        assert_int_equal(source, i % MANY);
+        const myth_piece p = {.source = source, .first = 1, .last = UINT32_MAX, .is_subject = true};
+        assert_int_equal(myth_material_add(m, &index, &p, NULL), MYTH_OK);
+        assert_int_equal(index, source);
+    }
+    assert_int_equal(myth_material_n_piece(m), MANY);
+    myth_material_close(m);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_joined_and_apart),    cmocka_unit_test(test_seal),
         cmocka_unit_test(test_root_is_a_border),    cmocka_unit_test(test_every_allocation_may_fail),
-        cmocka_unit_test(test_lines_are_held_once),
+        cmocka_unit_test(test_lines_are_held_once), cmocka_unit_test(test_many_sources),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,6 +35,34 @@ static void open_bed(void)
     bed_mark(&b, true, NULL);
 }
 
+/* What was not inspected for one reason is one notification, with all its places. */
+static void test_missed_by_reason(void **unused)
+{
+    static const myth_missed missed[] = {{"a b.c", 0, 0, "it is gone"},
+                                         {"d.c", 2, 3, "cut off"},
+                                         {"e.c", 0, 0, "it is gone"},
+                                         {"f.c", 0, 0, "it is gone"}};
+    (void)unused;
+    open_bed();
+    b.report.missed = missed;
+    b.report.n_missed = 4;
+    b.report.complete = false;
+    json_t *j = document(100), *call = json_array_get(json_object_get(run_of(j), "invocations"), 0),
+           *note = json_object_get(call, "toolExecutionNotifications"), *gone = json_array_get(note, 1),
+           *cut = json_array_get(note, 2);
+    assert_string_equal(str(json_object_get(gone, "message"), "text"), "Not inspected: 3 places: it is gone");
+    assert_string_equal(str(json_object_get(cut, "message"), "text"), "Not inspected: d.c: cut off");
+    assert_int_equal(json_array_size(json_object_get(gone, "locations")), 3);
+    assert_int_equal(json_array_size(json_object_get(cut, "locations")), 1);
+    json_t *place = json_object_get(json_array_get(json_object_get(gone, "locations"), 0), "physicalLocation");
+    assert_string_equal(str(json_object_get(place, "artifactLocation"), "uri"), "a%20b.c");
+    assert_null(json_object_get(place, "region"));
+    place = json_object_get(json_array_get(json_object_get(cut, "locations"), 0), "physicalLocation");
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(place, "region"), "endLine")), 3);
+    json_decref(j);
+    bed_close(&b);
+}
+
 static void test_shape(void **unused)
 {
     (void)unused;
@@ -174,10 +202,8 @@ static void test_host_limit(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shape),
-        cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_incomplete),
-        cmocka_unit_test(test_host_limit),
+        cmocka_unit_test(test_missed_by_reason), cmocka_unit_test(test_shape),      cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_incomplete),       cmocka_unit_test(test_host_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
