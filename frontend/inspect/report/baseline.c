@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 typedef struct {
-    char fingerprint[MYTH_FINGERPRINT_LEN + 1];
+    char fingerprint[MYTH_FINGERPRINT_LEN + 1], second[MYTH_FINGERPRINT_LEN + 1]; /* "" = the JSON has none */
     const char *rule, *file; /* point into room, NUL-terminated; "" = the JSON does not name it */
 } entry;
 
@@ -23,6 +23,7 @@ struct myth_baseline {
     myth_mem *mem;
     entry *entry;
     uint32_t n_entry;
+    const entry **place; /* [n_entry] in the order of what the second fingerprints say of all but the path */
     char *room;
 };
 
@@ -37,7 +38,7 @@ typedef struct {
     uint32_t n_object, n_scalar; /* a report of any form is an object; an empty list is one of nothing */
 } reading;
 
-enum { KEY_NONE, KEY_FINGERPRINT, KEY_RULE, KEY_FILE, KEY_LINES, KEY_N };
+enum { KEY_NONE, KEY_FINGERPRINT, KEY_SECOND, KEY_RULE, KEY_FILE, KEY_LINES, KEY_N };
 
 typedef struct {
     myth_json_token text[KEY_N];
@@ -52,6 +53,8 @@ static int key_of(const myth_json_token *t)
     } row[] = {
         {"fingerprint", KEY_FINGERPRINT},
         {"mythos/v1", KEY_FINGERPRINT},
+        {"fingerprint_v2", KEY_SECOND},
+        {"mythos/v2", KEY_SECOND},
         {"rule", KEY_RULE},
         {"file", KEY_FILE},
         {"lines", KEY_LINES},
@@ -74,12 +77,24 @@ static const char *keep_text(reading *r, const object *o, int key)
     return at;
 }
 
+/* Copies a fingerprint, if the object has one. */
+static bool take_fingerprint(char dst[MYTH_FINGERPRINT_LEN + 1], const object *o, int key)
+{
+    const bool has = o->has[key] && o->text[key].len == MYTH_FINGERPRINT_LEN;
+    if (has)
+        memcpy(dst, o->text[key].span, MYTH_FINGERPRINT_LEN);
+    return has;
+}
+
 static void end_object(reading *r, const object *o)
 {
-    if (o->has[KEY_FINGERPRINT] && o->text[KEY_FINGERPRINT].len == MYTH_FINGERPRINT_LEN) {
-        entry e = {.rule = keep_text(r, o, KEY_RULE), .file = keep_text(r, o, KEY_FILE)};
+    entry e = {0};
+    const bool has_first = take_fingerprint(e.fingerprint, o, KEY_FINGERPRINT),
+               has_second = take_fingerprint(e.second, o, KEY_SECOND);
+    if (has_first || has_second) {
+        e.rule = keep_text(r, o, KEY_RULE);
+        e.file = keep_text(r, o, KEY_FILE);
         if (r->entry) {
-            memcpy(e.fingerprint, o->text[KEY_FINGERPRINT].span, MYTH_FINGERPRINT_LEN);
             r->entry[r->n_entry] = e;
         }
         r->n_entry++;
@@ -153,6 +168,28 @@ static void sort(const myth_baseline *b, int (*order)(const void *, const void *
         qsort(b->entry, b->n_entry, sizeof(entry), order);
 }
 
+static int compare_place(const entry *a, const char *second)
+{
+    return strcmp(a->second[0] ? a->second + MYTH_FINGERPRINT_PATH : "", second + MYTH_FINGERPRINT_PATH);
+}
+
+static int by_second(const void *a, const void *b)
+{
+    static const char none[MYTH_FINGERPRINT_LEN + 1];
+    const entry *x = *(const entry *const *)a, *y = *(const entry *const *)b;
+    const int c = compare_place(x, y->second[0] ? y->second : none);
+    return c ? c : strcmp(x->second, y->second);
+}
+
+/* Lists the entries for searches by the second fingerprint. */
+static void list_places(const myth_baseline *b)
+{
+    for (uint32_t i = 0; i < b->n_entry; i++)
+        b->place[i] = &b->entry[i];
+    if (b->n_entry)
+        qsort(b->place, b->n_entry, sizeof(*b->place), by_second);
+}
+
 myth_status myth_baseline_open(myth_baseline **out, myth_mem *mem, const char *path, bool may_be_missing,
                                myth_error *err)
 {
@@ -178,12 +215,14 @@ myth_status myth_baseline_open(myth_baseline **out, myth_mem *mem, const char *p
                            "%s: its findings carry no fingerprints; make it anew with --update-baseline", path));
     b->entry = myth_alloc_n(mem, MYTH_MEM_STAGING, "baseline", r.n_entry ? r.n_entry : 1, sizeof(entry));
     b->room = myth_alloc(mem, MYTH_MEM_STAGING, "baseline", r.room_used ? r.room_used : 1);
-    if (!b->entry || !b->room)
+    b->place = myth_alloc_n(mem, MYTH_MEM_STAGING, "baseline", r.n_entry ? r.n_entry : 1, sizeof(*b->place));
+    if (!b->entry || !b->room || !b->place)
         MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "%s: no room for %u findings", path, r.n_entry));
     b->n_entry = r.n_entry;
     r = (reading){.entry = b->entry, .room = b->room};
     MYTH_TRY(read_all(&r, path, text, len, err));
     sort(b, by_fingerprint);
+    list_places(b);
     *out = b;
 fail:
     myth_free(mem, text);
@@ -198,6 +237,7 @@ void myth_baseline_close(myth_baseline *b)
         return;
     myth_free(b->mem, b->entry);
     myth_free(b->mem, b->room);
+    myth_free(b->mem, b->place);
     myth_free(b->mem, b);
 }
 
@@ -214,6 +254,34 @@ bool myth_baseline_has(const myth_baseline *b, const char *fingerprint)
             hi = mid;
     }
     return lo < b->n_entry && !strcmp(b->entry[lo].fingerprint, fingerprint);
+}
+
+/* The first entry in the order of places whose second fingerprint says the same of all but the path; n_entry when there
+ * is none. */
+static uint32_t first_like(const myth_baseline *b, const char *second)
+{
+    uint32_t lo = 0, hi = b->n_entry;
+    while (lo < hi) {
+        const uint32_t mid = (lo + hi) / 2;
+        if (compare_place(b->place[mid], second) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static bool is_like(const myth_baseline *b, uint32_t i, const char *second)
+{
+    return i < b->n_entry && compare_place(b->place[i], second) == 0;
+}
+
+bool myth_baseline_knows(const myth_baseline *b, const myth_fingerprint *f)
+{
+    bool is = myth_baseline_has(b, f->text);
+    for (uint32_t i = first_like(b, f->second); !is && is_like(b, i, f->second); i++)
+        is = strcmp(b->place[i]->second, f->second) == 0;
+    return is;
 }
 
 /* ---- writing ---- */
@@ -255,6 +323,7 @@ static entry entry_of(const myth_report *r, uint32_t i)
 {
     entry e = {.rule = myth_rules[r->finding[i].rule].id, .file = r->block[r->finding[i].block].src->path};
     memcpy(e.fingerprint, r->mark[i].fingerprint.text, sizeof(e.fingerprint));
+    memcpy(e.second, r->mark[i].fingerprint.second, sizeof(e.second));
     return e;
 }
 
@@ -273,8 +342,8 @@ static bool next_entry(entry *out, const myth_baseline *b, uint32_t *at, const m
     }
     for (uint32_t i = 0; i < r->n_finding; i++) {
         entry e = entry_of(r, i);
-        if (r->mark[i].suppression || (last && compare(&e, last) <= 0) || (has && compare(&e, out) >= 0))
-            continue;
+        if (r->mark[i].suppression || (last && compare(&e, last) <= 0) || (has && compare(&e, out) > 0))
+            continue; /* of two that are equal the new one, which has both fingerprints */
         *out = e;
         has = true;
     }
@@ -289,6 +358,8 @@ static void put_entry(FILE *f, const entry *e)
     myth_jout_key_str(&j, "rule", e->rule);
     myth_jout_key_str(&j, "file", e->file);
     myth_jout_key_str(&j, "fingerprint", e->fingerprint);
+    if (e->second[0])
+        myth_jout_key_str(&j, "fingerprint_v2", e->second);
     myth_jout_end(&j);
 }
 
@@ -309,5 +380,6 @@ myth_status myth_baseline_write(const myth_baseline *b, const char *path, const 
     }
     fputs("]}\n", f);
     sort(b, by_fingerprint);
+    list_places(b);
     return myth_out_print_close(&o, f, MYTH_OK, err);
 }

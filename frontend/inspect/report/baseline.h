@@ -1,9 +1,11 @@
 /* baseline.h - the baseline: fingerprints of known findings, which do not fail a run.
  *
- * Reads    a report in json, jsonl or sarif, or a file of --update-baseline: every "fingerprint" and every "mythos/v1"
- *          in it
- * Writes   one JSON document, {"version":1,"findings":[{"rule","file","fingerprint"} ...]}, in the order of file, rule
- *          and fingerprint, a finding a line, so that it can be kept under version control
+ * Reads    a report in json, jsonl or sarif, or a file of --update-baseline: every "fingerprint", "fingerprint_v2",
+ *          "mythos/v1" and "mythos/v2" in it
+ * Known    a finding with either of the two fingerprints (fingerprint.h); one of a file of the first version has the
+ *          first alone
+ * Writes   one JSON document, {"version":1,"findings":[{"rule","file","fingerprint","fingerprint_v2"} ...]}, in the
+ *          order of file, rule and fingerprint, a finding a line, so that it can be kept under version control
  * Update   entries of files that the run did not inspect from the first to the last line are kept; entries of files
  *          that it did inspect are replaced by this run's findings, except those that an ignore comment excuses. An
  *          incomplete run, or one with --since or a filter, removes no entry
@@ -28,8 +30,10 @@ typedef struct myth_baseline myth_baseline;
 /* may_be_missing: a file that does not exist is read as an empty baseline. */
 myth_status myth_baseline_open(myth_baseline **out, myth_mem *mem, const char *path, bool may_be_missing,
                                myth_error *err);
-void myth_baseline_close(myth_baseline *b); /* takes NULL */
-bool myth_baseline_has(const myth_baseline *b, const char *fingerprint);
+void myth_baseline_close(myth_baseline *b);                              /* takes NULL */
+bool myth_baseline_has(const myth_baseline *b, const char *fingerprint); /* as the first of an entry */
+/* Whether it has either fingerprint of a finding. */
+bool myth_baseline_knows(const myth_baseline *b, const myth_fingerprint *f);
 uint32_t myth_baseline_count(const myth_baseline *b);
 
 /* Overwrites path with the updated baseline, from b and a report with marks. The file is replaced whole or not at all.

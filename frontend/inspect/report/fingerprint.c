@@ -187,56 +187,81 @@ static void add_text(myth_sha256 *s, const char *text, size_t len)
 
 static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/* Hashes a line, with each run of white space as one space. */
-static void add_line(myth_sha256 *s, const myth_source *src, uint32_t idx)
+/* A line as it is compared: without white space at its ends, and inside with one space for each run, in the second form
+ * only between two parts of words. */
+typedef struct {
+    line_text l;
+    uint32_t at;
+    bool is_second;
+} spelling;
+
+static spelling spell(const myth_source *src, uint32_t idx, bool is_second)
 {
-    if (idx < src->n_line) {
-        line_text l = line_of(src, idx);
-        for (uint32_t i = 0, n; i < l.len; i += n) {
-            for (n = 0; i + n < l.len && is_blank(l.p[i]) == is_blank(l.p[i + n]); n++) {}
-            if (is_blank(l.p[i]))
-                myth_sha256_add(s, " ", 1);
-            else
-                myth_sha256_add(s, l.p + i, n);
-        }
-    }
+    return (spelling){.l = idx < src->n_line ? line_of(src, idx) : (line_text){0}, .is_second = is_second};
+}
+
+static bool is_of_word(char c) { return is_word_byte(c) || (unsigned char)c >= 0x80; }
+
+/* The next byte; -1 at the end. */
+static int next_byte(spelling *s)
+{
+    uint32_t to = s->at;
+    while (to < s->l.len && is_blank(s->l.p[to]))
+        to++;
+    const bool is_apart =
+        s->at && to < s->l.len && is_of_word(s->l.p[s->at - 1]) && is_of_word(s->l.p[to]); /* a space parts two words */
+    const bool is_space = to > s->at && (is_apart || !s->is_second);
+    if (!is_space && to == s->l.len)
+        return -1;
+    s->at = is_space ? to : to + 1;
+    return is_space ? ' ' : (unsigned char)s->l.p[to];
+}
+
+static void add_line(myth_sha256 *s, const myth_source *src, uint32_t idx, bool is_second)
+{
+    spelling line = spell(src, idx, is_second);
+    for (int c; (c = next_byte(&line)) >= 0;)
+        myth_sha256_add(s, &(unsigned char){(unsigned char)c}, 1);
     myth_sha256_add(s, "", 1);
 }
 
-static bool same_line(const myth_source *src, uint32_t a, uint32_t b)
+static bool same_line(const myth_source *src, uint32_t a, uint32_t b, bool is_second)
 {
+    spelling x = spell(src, a, is_second), y = spell(src, b, is_second);
+    int c;
     if (a >= src->n_line || b >= src->n_line)
         return a >= src->n_line && b >= src->n_line;
-    line_text x = line_of(src, a), y = line_of(src, b);
-    uint32_t i = 0, k = 0;
-    while (i < x.len && k < y.len) {
-        if (is_blank(x.p[i]) != is_blank(y.p[k]) || (!is_blank(x.p[i]) && x.p[i] != y.p[k]))
-            return false;
-        if (is_blank(x.p[i])) {
-            while (is_blank(x.p[i + 1]))
-                i++;
-            while (is_blank(y.p[k + 1]))
-                k++;
-        }
-        i++;
-        k++;
-    }
-    return i == x.len && k == y.len;
+    while ((c = next_byte(&x)) == next_byte(&y))
+        if (c < 0)
+            return true;
+    return false;
 }
 
-/* Counts the lines above idx that are equal to it and have an equal enclosing line. */
-static void count_equal(const myth_source *src, uint32_t idx, uint32_t *enclosing, uint32_t *n_same)
+/* Counts the lines above idx that are equal to it and have an equal enclosing line, for either fingerprint. */
+static void count_equal(const myth_source *src, uint32_t idx, uint32_t *enclosing, uint32_t n_same[2])
 {
     walk w;
-    *n_same = 0;
+    n_same[0] = n_same[1] = 0;
     *enclosing = myth_enclosing_line(src, idx);
     walk_start(&w, src);
     for (uint32_t i = 0; i < idx; i++) {
         if (!src->line[i].text_len)
             continue;
         uint32_t at = walk_line(&w, i);
-        *n_same += same_line(src, i, idx) && same_line(src, at, *enclosing);
+        for (int k = 0; k < 2; k++)
+            n_same[k] += same_line(src, i, idx, k) && same_line(src, at, *enclosing, k);
     }
+}
+
+/* Hashes what both fingerprints have. */
+static void add_place(myth_sha256 *s, const myth_source *src, uint32_t idx, uint32_t enclosing, uint32_t n_same,
+                      uint32_t n_before, bool is_second)
+{
+    char number[32];
+    add_line(s, src, idx, is_second);
+    add_line(s, src, enclosing, is_second);
+    snprintf(number, sizeof(number), "%u.%u", n_same, n_before);
+    add_text(s, number, strlen(number));
 }
 
 static void one(myth_fingerprint *out, const myth_source *src, const myth_finding *f, const myth_citation *c,
@@ -244,19 +269,27 @@ static void one(myth_fingerprint *out, const myth_source *src, const myth_findin
 {
     myth_sha256 s;
     unsigned char digest[MYTH_SHA256_BYTES];
-    char number[32];
-    uint32_t idx = c->line - 1, enclosing, n_same;
-    count_equal(src, idx, &enclosing, &n_same);
+    const char *id = myth_rules[f->rule].id;
+    uint32_t idx = c->line - 1, enclosing, n_same[2];
+    count_equal(src, idx, &enclosing, n_same);
     myth_sha256_start(&s);
     add_text(&s, "mythos/v1", 9);
-    add_text(&s, myth_rules[f->rule].id, strlen(myth_rules[f->rule].id));
+    add_text(&s, id, strlen(id));
     add_text(&s, src->path, strlen(src->path));
-    add_line(&s, src, idx);
-    add_line(&s, src, enclosing);
-    snprintf(number, sizeof(number), "%u.%u", n_same, n_before);
-    add_text(&s, number, strlen(number));
+    add_place(&s, src, idx, enclosing, n_same[0], n_before, false);
     myth_sha256_end(&s, digest);
     myth_sha256_hex(out->text, digest, MYTH_FINGERPRINT_LEN);
+    myth_sha256_start(&s);
+    add_text(&s, "mythos/v2", 9);
+    add_text(&s, src->path, strlen(src->path));
+    myth_sha256_end(&s, digest);
+    myth_sha256_hex(out->second, digest, MYTH_FINGERPRINT_PATH);
+    myth_sha256_start(&s);
+    add_text(&s, "mythos/v2", 9);
+    add_text(&s, id, strlen(id));
+    add_place(&s, src, idx, enclosing, n_same[1], n_before, true);
+    myth_sha256_end(&s, digest);
+    myth_sha256_hex(out->second + MYTH_FINGERPRINT_PATH, digest, MYTH_FINGERPRINT_LEN - MYTH_FINGERPRINT_PATH);
     myth_line_hash(out->line_hash, src, f->first);
 }
 

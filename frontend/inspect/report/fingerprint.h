@@ -4,6 +4,8 @@
  *          of equal lines above it in that file, but no line numbers. Each text ends with a NUL; 32 hex digits are kept
  * Equal    lines are compared without white space at the ends and with one space for each run inside: indentation does
  *          not count
+ * Second   one that a reformatting leaves as it is: white space counts only between two letters or digits. Its first 16
+ *          digits are of the path alone, the other 16 of all else, so that a file that was moved can be told
  * Around   the nearest line above that is indented less and opens a block: it ends with { ( [ or :, or the next line is
  *          only an opening bracket, or it begins with a word such as def, function or class. A block that ends above
  *          the line does not count. Comments and preprocessor lines neither open nor close a block
@@ -23,10 +25,11 @@
 extern "C" {
 #endif
 
-enum { MYTH_FINGERPRINT_LEN = 32 };
+enum { MYTH_FINGERPRINT_LEN = 32, MYTH_FINGERPRINT_PATH = 16 /* digits of the second that are of the path */ };
 
 typedef struct {
-    char text[MYTH_FINGERPRINT_LEN + 1];
+    char text[MYTH_FINGERPRINT_LEN + 1];    /* "mythos/v1" */
+    char second[MYTH_FINGERPRINT_LEN + 1];  /* "mythos/v2" */
     char line_hash[MYTH_LINE_HASH_LEN + 1]; /* of the finding's first line (line_hash.h) */
 } myth_fingerprint;
 

@@ -131,7 +131,7 @@ void myth_marks_fill(myth_marks *m, myth_report *r)
         myth_mark *mark = &m->mark[i];
         memset(mark, 0, sizeof(*mark));
         myth_fingerprint_of(&mark->fingerprint, r->block, r->finding, r->citation, i);
-        mark->is_known = m->baseline && myth_baseline_has(m->baseline, mark->fingerprint.text);
+        mark->is_known = m->baseline && myth_baseline_knows(m->baseline, &mark->fingerprint);
         for (uint32_t k = 0; k < m->n_suppression; k++)
             if (myth_suppresses(&m->suppression[k], r->block[f->block].src, f)) {
                 m->suppression[k].n_used++;

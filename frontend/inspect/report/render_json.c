@@ -122,6 +122,8 @@ static void finding_object(myth_json_out *j, const myth_report *r, uint32_t i)
     evidence_keys(j, r, i);
     if (i < r->n_given)
         key_given(j, r, r->given[i]);
+    if (r->mark)
+        myth_jout_key_str(j, "fingerprint_v2", r->mark[i].fingerprint.second);
     myth_jout_end(j);
 }
 

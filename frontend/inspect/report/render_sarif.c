@@ -457,6 +457,7 @@ static void marks(sarif *s, uint32_t i)
     const myth_mark *m = &s->r->mark[i];
     key_object(s, "partialFingerprints");
     myth_jout_key_str(&s->j, "mythos/v1", m->fingerprint.text);
+    myth_jout_key_str(&s->j, "mythos/v2", m->fingerprint.second);
     myth_jout_key_str(&s->j, "primaryLocationLineHash", m->fingerprint.line_hash);
     myth_jout_end(&s->j);
     if (s->r->has_baseline)

@@ -67,6 +67,7 @@ static void fingerprints(char out[LINES_MAX + 1][TEXT_MAX], const char *path, co
         bed_add(&b, rule, i + 1, i + 1, i + 1);
         myth_fingerprint_of(&fp, &b.block, b.finding, b.citation, 0);
         assert_int_equal(strlen(fp.text), MYTH_FINGERPRINT_LEN);
+        assert_int_equal(strlen(fp.second), MYTH_FINGERPRINT_LEN);
         snprintf(out[f->origin[i]], TEXT_MAX, "%s", fp.text);
     }
     bed_close(&b);
@@ -229,6 +230,24 @@ static void test_changes_with(void **unused)
     }
 }
 
+/* The first fingerprint is what it was in every version, so that old baselines match; the second has the path apart. */
+static void test_both(void **unused)
+{
+    static const char code[] = "int f(int n)\n{\n    g( n );\n    g(n);\n}\n";
+    myth_fingerprint at, moved;
+    (void)unused;
+    for (int i = 0; i < 2; i++) {
+        bed_open(&b, i ? "d/b.c" : "a.c", code, sizeof(code) - 1);
+        bed_add(&b, "other", 4, 4, 4);
+        myth_fingerprint_of(i ? &moved : &at, &b.block, b.finding, b.citation, 0);
+        bed_close(&b);
+    }
+    assert_string_equal(at.text, "5cbe8ee2801d7c5a7e33e90e6e3d9e34");
+    assert_string_equal(at.second, "a42e47811e396c13b2c7f78fc66fb3ee");
+    assert_string_equal(at.second + MYTH_FINGERPRINT_PATH, moved.second + MYTH_FINGERPRINT_PATH);
+    assert_int_not_equal(memcmp(at.second, moved.second, MYTH_FINGERPRINT_PATH), 0);
+}
+
 /* The hashes were computed by another program, from the definition. */
 static void test_line_hash(void **unused)
 {
@@ -291,6 +310,7 @@ static void test_enclosing(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_enclosing), cmocka_unit_test(test_changes_with),
-                                       cmocka_unit_test(test_line_hash), cmocka_unit_test(test_edits)};
+                                       cmocka_unit_test(test_line_hash), cmocka_unit_test(test_edits),
+                                       cmocka_unit_test(test_both)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
