@@ -696,6 +696,8 @@ static myth_status prepare(run *w, myth_inspect_opts *io, bool *is_done, int *co
     io->baseline = w->base;
     if (job->begin)
         MYTH_TRY(job->begin(job->user, w->cli, err));
+    if (w->base)
+        myth_baseline_root(w->base, job->root, myth_looks_file, job->looks);
     open_kept(w);
     myth_repeat_begin(&w->repeat, w->cli, o, job, &io->sample, w->kept);
     if ((*is_done = myth_repeat_take(&w->repeat, w->log, code)))

@@ -122,6 +122,12 @@ void myth_looks_add(myth_looks *l, const char *path, bool is_folder)
     l->n_look++;
 }
 
+void myth_looks_file(void *looks, const char *path)
+{
+    if (looks)
+        myth_looks_add(looks, path, false);
+}
+
 void myth_looks_close(myth_looks *l)
 {
     if (l->mem)

@@ -28,6 +28,8 @@ typedef struct {
 
 /* Adds a look at an absolute path, unless it is there. */
 void myth_looks_add(myth_looks *l, const char *path, bool is_folder);
+/* The same of a file, for a callback; takes NULL. */
+void myth_looks_file(void *looks, const char *path);
 void myth_looks_close(myth_looks *l); /* takes a zeroed one */
 /* Whether every look of rows in the stored form sees now what it saw then. False for damaged rows, too. */
 bool myth_looks_hold(const unsigned char *row, size_t n);

@@ -10,21 +10,27 @@
 #include "engine/base/utf8.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct {
     char fingerprint[MYTH_FINGERPRINT_LEN + 1], second[MYTH_FINGERPRINT_LEN + 1]; /* "" = the JSON has none */
     const char *rule, *file; /* point into room, NUL-terminated; "" = the JSON does not name it */
+    bool is_taken, is_moved; /* some finding is known by it; by another path */
 } entry;
 
 struct myth_baseline {
     myth_mem *mem;
     entry *entry;
     uint32_t n_entry;
-    const entry **place; /* [n_entry] in the order of what the second fingerprints say of all but the path */
+    entry **place; /* [n_entry] in the order of what the second fingerprints say of all but the path */
     char *room;
+    const char *root; /* NULL = unknown */
+    void (*looks)(void *user, const char *path);
+    void *user;
 };
 
 /* ---- reading ---- */
@@ -176,7 +182,7 @@ static int compare_place(const entry *a, const char *second)
 static int by_second(const void *a, const void *b)
 {
     static const char none[MYTH_FINGERPRINT_LEN + 1];
-    const entry *x = *(const entry *const *)a, *y = *(const entry *const *)b;
+    const entry *x = *(entry *const *)a, *y = *(entry *const *)b;
     const int c = compare_place(x, y->second[0] ? y->second : none);
     return c ? c : strcmp(x->second, y->second);
 }
@@ -243,7 +249,8 @@ void myth_baseline_close(myth_baseline *b)
 
 uint32_t myth_baseline_count(const myth_baseline *b) { return b->n_entry; }
 
-bool myth_baseline_has(const myth_baseline *b, const char *fingerprint)
+/* The entry with that first fingerprint; NULL when there is none. */
+static entry *find_first(const myth_baseline *b, const char *fingerprint)
 {
     uint32_t lo = 0, hi = b->n_entry;
     while (lo < hi) {
@@ -253,8 +260,10 @@ bool myth_baseline_has(const myth_baseline *b, const char *fingerprint)
         else
             hi = mid;
     }
-    return lo < b->n_entry && !strcmp(b->entry[lo].fingerprint, fingerprint);
+    return lo < b->n_entry && !strcmp(b->entry[lo].fingerprint, fingerprint) ? &b->entry[lo] : NULL;
 }
+
+bool myth_baseline_has(const myth_baseline *b, const char *fingerprint) { return find_first(b, fingerprint) != NULL; }
 
 /* The first entry in the order of places whose second fingerprint says the same of all but the path; n_entry when there
  * is none. */
@@ -276,12 +285,58 @@ static bool is_like(const myth_baseline *b, uint32_t i, const char *second)
     return i < b->n_entry && compare_place(b->place[i], second) == 0;
 }
 
-bool myth_baseline_knows(const myth_baseline *b, const myth_fingerprint *f)
+/* The entry with either fingerprint of a finding. */
+static entry *find(const myth_baseline *b, const myth_fingerprint *f)
 {
-    bool is = myth_baseline_has(b, f->text);
-    for (uint32_t i = first_like(b, f->second); !is && is_like(b, i, f->second); i++)
-        is = strcmp(b->place[i]->second, f->second) == 0;
-    return is;
+    entry *e = find_first(b, f->text);
+    for (uint32_t i = first_like(b, f->second); !e && is_like(b, i, f->second); i++)
+        e = strcmp(b->place[i]->second, f->second) == 0 ? b->place[i] : NULL;
+    return e;
+}
+
+/* Whether the file of an entry is not there any more. */
+static bool is_gone(const myth_baseline *b, const entry *e)
+{
+    char path[PATH_MAX];
+    struct stat sb;
+    if (!b->root || !e->file[0] || e->file[0] == '/' ||
+        (size_t)snprintf(path, sizeof(path), "%s/%s", b->root, e->file) >= sizeof(path))
+        return false;
+    if (b->looks)
+        b->looks(b->user, path);
+    return lstat(path, &sb) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+/* The entry that a finding has from where its file was before it was moved. */
+static entry *find_moved(const myth_baseline *b, const myth_fingerprint *f)
+{
+    for (uint32_t i = first_like(b, f->second); is_like(b, i, f->second); i++)
+        if (!b->place[i]->is_taken && is_gone(b, b->place[i]))
+            return b->place[i];
+    return NULL;
+}
+
+void myth_baseline_root(myth_baseline *b, const char *root, void (*looks)(void *user, const char *path), void *user)
+{
+    b->root = root;
+    b->looks = looks;
+    b->user = user;
+}
+
+void myth_baseline_mark(const myth_baseline *b, myth_mark *mark, uint32_t n)
+{
+    for (uint32_t i = 0; i < b->n_entry; i++)
+        b->entry[i].is_taken = b->entry[i].is_moved = false;
+    for (uint32_t i = 0; i < n; i++) {
+        entry *e = find(b, &mark[i].fingerprint);
+        if ((mark[i].is_known = e != NULL))
+            e->is_taken = true;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        entry *e = mark[i].is_known ? NULL : find_moved(b, &mark[i].fingerprint);
+        if (e)
+            mark[i].is_known = e->is_taken = e->is_moved = true;
+    }
 }
 
 /* ---- writing ---- */
@@ -334,7 +389,7 @@ static bool next_entry(entry *out, const myth_baseline *b, uint32_t *at, const m
     bool has = false;
     for (; *at < b->n_entry; ++*at) {
         const entry *e = &b->entry[*at];
-        if ((last && compare(e, last) <= 0) || (r->complete && !r->n_unwanted && looked_at(r, e->file)))
+        if (e->is_moved || (last && compare(e, last) <= 0) || (r->complete && !r->n_unwanted && looked_at(r, e->file)))
             continue;
         *out = *e;
         has = true;

@@ -131,7 +131,6 @@ void myth_marks_fill(myth_marks *m, myth_report *r)
         myth_mark *mark = &m->mark[i];
         memset(mark, 0, sizeof(*mark));
         myth_fingerprint_of(&mark->fingerprint, r->block, r->finding, r->citation, i);
-        mark->is_known = m->baseline && myth_baseline_knows(m->baseline, &mark->fingerprint);
         for (uint32_t k = 0; k < m->n_suppression; k++)
             if (myth_suppresses(&m->suppression[k], r->block[f->block].src, f)) {
                 m->suppression[k].n_used++;
@@ -139,6 +138,8 @@ void myth_marks_fill(myth_marks *m, myth_report *r)
                     mark->suppression = k + 1;
             }
     }
+    if (m->baseline)
+        myth_baseline_mark(m->baseline, m->mark, r->n_finding);
 }
 
 void myth_marks_close(myth_marks *m)

@@ -204,6 +204,27 @@ static void a_pointer_of_git_lfs_is_missed(void **state)
     assert_null(strstr(r.out, "far.bin"));
 }
 
+/* A file that is moved keeps its known findings, whatever else is kept of earlier runs; a copy does not. */
+static void a_moved_file_is_known(void **state)
+{
+#define MOVED(path)                                                                                                  \
+    "cd $D/moved && XDG_CACHE_HOME=$D/moved/.cache $M inspect " path " --cache -q --confidence 0 --fail-level info " \
+    "--baseline .b "
+    (void)state;
+    must("mkdir -p $D/moved/d && cd $D/moved && git init -q && printf '#include <stdlib.h>\\n\\nint f(void)\\n{\\n    "
+         "int "
+         "*p = malloc(4);\\n    *p = 1;\\n    return *p;\\n}\\n' >f.c");
+    must(MOVED(".") "--update-baseline && " MOVED("."));
+    must("cp $D/moved/f.c $D/moved/d/g.c");
+    assert_int_equal(shell(MOVED("d")), 1);
+    must("rm $D/moved/f.c");
+    must(MOVED("d")); /* what was reported of the copy is not repeated, though nothing below d is another */
+    must("cp $D/moved/d/g.c $D/moved/d/h.c");
+    assert_int_equal(shell(MOVED(".")), 1); /* the one entry is of one finding */
+    must("rm $D/moved/d/h.c");
+    must(MOVED(".") "--update-baseline && grep -c d/g.c $D/moved/.b && ! grep '\"f.c\"' $D/moved/.b");
+}
+
 /* A nested repository is not entered, and the note and the report say so. */
 static void a_nested_repository_is_counted(void **state)
 {
@@ -421,6 +442,7 @@ int main(void)
         cmocka_unit_test(two_repositories_are_refused),
         cmocka_unit_test(loose_files_are_below_what_is_given),
         cmocka_unit_test(what_cannot_be_read_is_missed),
+        cmocka_unit_test(a_moved_file_is_known),
         cmocka_unit_test(a_nested_repository_is_counted),
         cmocka_unit_test(a_pointer_of_git_lfs_is_missed),
         cmocka_unit_test(a_directory_without_files_is_an_error),

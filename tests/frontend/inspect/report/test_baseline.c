@@ -4,6 +4,7 @@
 #include "tests/support/files.h"
 
 #include <jansson.h>
+#include <unistd.h>
 
 static bed b;
 static const char code[] = "a = 1 / n;\nb = 1 / m;\nfree(p);\nfree(p);\n";
@@ -104,6 +105,62 @@ static void test_reformatted(void **unused)
         }
         myth_baseline_close(base);
     }
+}
+
+/* Looks at code that is called `path` now, and says how many of its findings are known. */
+static uint32_t n_known_at(const char *path, const myth_baseline *base)
+{
+    bed_open(&b, path, code, sizeof(code) - 1);
+    for (uint32_t line = 1; line <= 4; line++)
+        bed_add(&b, line < 3 ? "division-by-zero" : "double-free", line, line, line);
+    bed_mark(&b, true, base);
+    return myth_report_n_known(&b.report);
+}
+
+static uint32_t n_looked;
+static void count_look(void *user, const char *path)
+{
+    assert_ptr_equal(user, &n_looked);
+    assert_non_null(strstr(path, "/tree/a.c"));
+    n_looked++;
+}
+
+/* A moved file keeps its findings, each once; a copy of one that is still there has new ones. */
+static void test_moved(void **unused)
+{
+    size_t len;
+    (void)unused;
+    open_four(NULL);
+    b.report.n_finding = 3;
+    char *text = bed_render(&b, MYTH_FORM_JSON, &len);
+    files_put("base", text, len);
+    free(text);
+    bed_close(&b);
+    files_put_deep("tree/a.c", code, sizeof(code) - 1);
+    char root[512];
+    snprintf(root, sizeof(root), "%s", files_path("tree"));
+    for (int is_gone = 0; is_gone < 2; is_gone++) {
+        myth_baseline *base = open_base(mem, "base");
+        assert_int_equal(n_known_at("d/b.c", base), 0); /* nobody says where the files are */
+        bed_close(&b);
+        myth_baseline_root(base, root, count_look, &n_looked);
+        assert_int_equal(n_known_at("d/b.c", base), is_gone ? 3 : 0);
+        assert_int_equal(b.marks.mark[3].is_known, false);
+        myth_marks_fill(&b.marks, &b.report); /* as often as there are rounds */
+        assert_int_equal(myth_report_n_known(&b.report), is_gone ? 3 : 0);
+        if (is_gone) { /* entries of the old path are replaced by those of the new one */
+            assert_int_equal(myth_baseline_write(base, files_path("new"), &b.report, NULL), MYTH_OK);
+            myth_baseline *new = open_base(mem, "new");
+            assert_int_equal(myth_baseline_count(new), 4);
+            bed_close(&b);
+            assert_int_equal(n_known_at("d/b.c", new), 4);
+            myth_baseline_close(new);
+        }
+        bed_close(&b);
+        myth_baseline_close(base);
+        assert_int_equal(unlink(files_path("tree/a.c")), is_gone ? -1 : 0);
+    }
+    assert_true(n_looked > 0);
 }
 
 static void test_forms_say_so(void **unused)
@@ -289,8 +346,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reads_reports), cmocka_unit_test(test_forms_say_so), cmocka_unit_test(test_reformatted),
-        cmocka_unit_test(test_update),        cmocka_unit_test(test_missing),      cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_moved),         cmocka_unit_test(test_update),       cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
