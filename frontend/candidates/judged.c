@@ -206,8 +206,7 @@ static myth_status pass_by(myth_judged *f, const myth_source *src, myth_error *e
         f->n_no_code++;
         return MYTH_OK;
     }
-    return miss(f, src->path, 0, 0, "no rules find places in its language; -m MODEL --find both lets a model search",
-                err);
+    return miss(f, src->path, 0, 0, MYTH_MISSED_NO_RULES, err);
 }
 
 /* Takes the places of all texts, in the order of their sources. */
@@ -448,7 +447,7 @@ static myth_status judge_file(myth_judged *f, myth_judge *judge, myth_engine *e,
     if (st == MYTH_ECANCEL)
         st = MYTH_OK;
     if (st == MYTH_OK && !is_known && file->n_wanted)
-        st = miss(f, file->src->path, 0, 0, "the judge was not trained on its language", err);
+        st = miss(f, file->src->path, 0, 0, MYTH_MISSED_UNKNOWN, err);
     for (uint32_t i = 0; i < file->found.n && st == MYTH_OK; i++) {
         if (!file->is_wanted[i])
             continue;

@@ -39,6 +39,8 @@ const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
      "hide findings that a comment mythos:ignore[rule] REASON excuses; --no-inline-ignores shows them"},
     {"fail-level", NULL, MYTH_OPT_CHOICE, "high|medium|low|info|never", AT(fail_level), "high", 0, 0,
      "exit 1 when a finding is at least this severe"},
+    {"allow-unknown-languages", NULL, MYTH_OPT_FLAG, NULL, AT(allow_unknown), NULL, 0, 0,
+     "no exit 3 where all that was not inspected is in languages without rules, or unknown to the judge"},
     {"rules", NULL, MYTH_OPT_TEXT, "ID,ID", AT(rules), "(all)", 0, 0, "report findings of these rules only"},
     {"skip-rules", NULL, MYTH_OPT_TEXT, "ID,ID", AT(skip_rules), NULL, 0, 0, "report no findings of these rules"},
     {"min-severity", NULL, MYTH_OPT_CHOICE, "high|medium|low|info", AT(min_severity), "info", 0, 0,
@@ -189,7 +191,8 @@ static void on_exchange(void *user, const myth_exchange *x)
 
 static int exit_of_report(const myth_inspect_flags *o, const myth_report *r)
 {
-    int code = r->complete ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
+    const bool is_whole = r->complete || (o->allow_unknown && myth_report_lacks_languages(r));
+    int code = is_whole ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
     if (r->is_question)
         return r->complete && !r->n_sentence ? MYTH_EXIT_FINDINGS : code;
     if (r->summary.is_asked && !r->summary.why_none && r->complete && !r->n_sentence)
@@ -696,8 +699,7 @@ static myth_status prepare(run *w, myth_inspect_opts *io, bool *is_done, int *co
     io->baseline = w->base;
     if (job->begin)
         MYTH_TRY(job->begin(job->user, w->cli, err));
-    if (w->base)
-        myth_baseline_root(w->base, job->root, myth_looks_file, job->looks);
+    myth_baseline_root(w->base, job->root, myth_looks_file, job->looks);
     open_kept(w);
     myth_repeat_begin(&w->repeat, w->cli, o, job, &io->sample, w->kept);
     if ((*is_done = myth_repeat_take(&w->repeat, w->log, code)))

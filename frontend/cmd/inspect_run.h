@@ -30,7 +30,7 @@ typedef struct {
     int format, fail_level, min_severity;
     const char *style, *baseline, *since, *patch, *as, *rules, *skip_rules, *task;
     myth_opt_list output;
-    bool split, two_pass, dry_run, update_baseline, inline_ignores, cache;
+    bool split, two_pass, dry_run, update_baseline, inline_ignores, cache, allow_unknown;
     uint64_t cache_limit;
     myth_judged_flags judged;
     myth_model_flags model;

@@ -318,6 +318,8 @@ static entry *find_moved(const myth_baseline *b, const myth_fingerprint *f)
 
 void myth_baseline_root(myth_baseline *b, const char *root, void (*looks)(void *user, const char *path), void *user)
 {
+    if (!b)
+        return;
     b->root = root;
     b->looks = looks;
     b->user = user;

@@ -38,7 +38,7 @@ bool myth_baseline_has(const myth_baseline *b, const char *fingerprint); /* as t
 /* Sets is_known of n marks, whose fingerprints are there. */
 void myth_baseline_mark(const myth_baseline *b, myth_mark *mark, uint32_t n);
 /* Where the files of its entries are, so that those that were moved can be told; `looks` gets each path that was looked
- * for. Without a root nothing was moved. The caller keeps root until close. */
+ * for. Without a root nothing was moved. The caller keeps root until close; takes NULL. */
 void myth_baseline_root(myth_baseline *b, const char *root, void (*looks)(void *user, const char *path), void *user);
 uint32_t myth_baseline_count(const myth_baseline *b);
 

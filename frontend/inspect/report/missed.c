@@ -51,3 +51,8 @@ void myth_left_out_text(const myth_left_out *l, char dst[MYTH_LEFT_OUT_CAP])
                  l->n_nested, l->n_nested == 1 ? "" : "s", l->n_nested == 1 ? "y" : "ies",
                  l->n_nested == 1 ? "it" : "each");
 }
+
+bool myth_missed_is_language(const myth_missed *m)
+{
+    return !strcmp(m->why, MYTH_MISSED_NO_RULES) || !strcmp(m->why, MYTH_MISSED_UNKNOWN);
+}

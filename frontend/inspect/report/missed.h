@@ -29,6 +29,12 @@ typedef struct {
     uint32_t n, cap;
 } myth_missed_list;
 
+/* The reasons that are of a file's language, and of nothing that went wrong: it has no rules, or the judge does not
+ * know it. */
+#define MYTH_MISSED_NO_RULES "no rules find places in its language; -m MODEL --find both lets a model search"
+#define MYTH_MISSED_UNKNOWN  "the judge was not trained on its language"
+bool myth_missed_is_language(const myth_missed *m);
+
 /* What directories hold that was not asked for: files that a tool wrote, copies of other projects, documents and data,
  * and repositories of their own, such as submodules, which are not entered. It does not make a report incomplete. */
 typedef struct {

@@ -332,6 +332,7 @@ static void tail_keys(myth_json_out *j, const myth_report *r)
     missed_key(j, r);
     if (r->caution)
         key_cstr(j, r, "caution", r->caution);
+    myth_jout_key_u64(j, "unknown_languages", myth_report_n_language(r));
     if (r->left_out)
         left_out_key(j, r->left_out);
 }

@@ -7,6 +7,7 @@
  * Fixes    only those that are patches (patch.h): the region of the lines that change, without the last one's line end,
  *          and the text to put there
  * Missed   one notification for each reason, with all places
+ * Failed   the execution was not successful when the report is incomplete for another reason than unknown languages
  * Summary  of a change: a property of the run, as in the JSON form
  * Limits   code hosts take at most MYTH_SARIF_RESULT_MAX results of one run: the most severe are written, and a
  *          notification says how many are left out. There is one run and no code flow
@@ -331,7 +332,7 @@ static void missed(sarif *s, uint32_t i)
             return;
     for (uint32_t k = i; k < s->r->n_missed; k++)
         n += !strcmp(s->r->missed[k].why, m->why);
-    notification_begin(s, "error");
+    notification_begin(s, myth_missed_is_language(m) ? "note" : "error");
     put_words(s, "Not inspected: ");
     snprintf(count, sizeof(count), "%u places", n);
     if (n > 1)
@@ -377,10 +378,11 @@ static void invocation(sarif *s, uint32_t n_cut)
     char line[160], left[MYTH_LEFT_OUT_CAP];
     key_array(s, "invocations");
     myth_jout_object(&s->j);
-    myth_jout_key_bool(&s->j, "executionSuccessful", r->complete);
+    const bool has_failed = !r->complete && !myth_report_lacks_languages(r);
+    myth_jout_key_bool(&s->j, "executionSuccessful", !has_failed);
     key_array(s, "toolExecutionNotifications");
     if (!r->complete) {
-        notification_begin(s, "error");
+        notification_begin(s, has_failed ? "error" : "note");
         put_words(s, "The inspection is incomplete: ");
         myth_show_cstr(r, myth_report_incomplete(r), put_part, s);
         notification_end(s);

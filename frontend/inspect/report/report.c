@@ -20,6 +20,20 @@ const char *myth_report_incomplete(const myth_report *r)
                                : "findings were dropped, because they were not finished or cite what is not there";
 }
 
+uint32_t myth_report_n_language(const myth_report *r)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->n_missed; i++)
+        n += myth_missed_is_language(&r->missed[i]);
+    return n;
+}
+
+bool myth_report_lacks_languages(const myth_report *r)
+{
+    return !r->complete && r->n_missed && myth_report_n_language(r) == r->n_missed && !r->refusal && !r->n_dropped &&
+           !r->summary.why_none && !strcmp(r->finish_reason, myth_finish_name(MYTH_FINISH_STOP));
+}
+
 const char *myth_report_dropped(const myth_report *r)
 {
     static const char *const word[3][2] = {

@@ -15,6 +15,8 @@
  * Complete when `complete` is false, every form says so, with the reason and each row of `missed`: text and github in
  *          words, rdjsonl as diagnostics, checkstyle and codequality as remarks like those of findings, junit as
  *          errors, sarif as notifications
+ * Language a report that lacks nothing but files whose language nothing here reads is incomplete, but nothing failed:
+ *          json counts them (`unknown_languages`), and for sarif the execution was successful
  * Left out what directories hold that was not asked for (missed.h): json counts it, sarif has a note, other forms
  *          have no place for it
  * Question text, json and html can show the answer to one, in place of findings
@@ -177,6 +179,10 @@ void myth_render_sarif_at_most(FILE *f, const myth_report *r, uint32_t max_resul
 /* Why the report is not complete, in words; "" when it is. The first reason that applies: refused, cut off, missed,
  * dropped. */
 const char *myth_report_incomplete(const myth_report *r);
+/* How many of the missed have no other reason than their language; whether nothing but these keeps the report from
+ * being complete, so that nothing went wrong. */
+uint32_t myth_report_n_language(const myth_report *r);
+bool myth_report_lacks_languages(const myth_report *r);
 /* What was dropped, in words for n_dropped of them: "finding", "sentences", "findings or sentences". */
 const char *myth_report_dropped(const myth_report *r);
 /* Whether finding i is excused neither by an ignore comment nor by the baseline. */

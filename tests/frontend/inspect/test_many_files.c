@@ -204,6 +204,29 @@ static void a_pointer_of_git_lfs_is_missed(void **state)
     assert_null(strstr(r.out, "far.bin"));
 }
 
+/* Code in a language without rules is not inspected, and nothing failed: who allows it has another exit code, but not
+ * where something else is missing too. */
+static void unknown_languages_may_be_allowed(void **state)
+{
+#define LANGUAGES "cd $D/tongues && $M inspect . -q --find candidates --format json --output sarif=$D/tongues.sarif "
+    (void)state;
+    must("mkdir -p $D/tongues && cd $D/tongues && git init -q && printf 'int a;\\n' >a.c && printf 'f() { g; }\\n' "
+         ">b.sh && "
+         "cp b.sh c.sh");
+    assert_int_equal(shell(LANGUAGES "&& false || { x=$?; cat $D/tongues.sarif; exit $x; }"), 3);
+    assert_non_null(strstr(r.out, "\"complete\":false"));
+    assert_non_null(strstr(r.out, "\"unknown_languages\":2"));
+    assert_non_null(strstr(r.out, "\"executionSuccessful\":true"));
+    assert_non_null(strstr(r.out, "\"level\":\"note\",\"message\":{\"text\":\"Not inspected: 2 places: no rules"));
+    must(LANGUAGES "--allow-unknown-languages");
+    assert_non_null(strstr(r.out, "\"path\":\"c.sh\",\"why\":\"no rules find places"));
+    must("cd $D/tongues && printf 'int a;\\0\\n' >d.c");
+    assert_int_equal(shell(LANGUAGES "--allow-unknown-languages && false || { x=$?; cat $D/tongues.sarif; exit $x; }"),
+                     3);
+    assert_non_null(strstr(r.out, "\"unknown_languages\":2"));
+    assert_non_null(strstr(r.out, "\"executionSuccessful\":false"));
+}
+
 /* A file that is moved keeps its known findings, whatever else is kept of earlier runs; a copy does not. */
 static void a_moved_file_is_known(void **state)
 {
@@ -442,6 +465,7 @@ int main(void)
         cmocka_unit_test(two_repositories_are_refused),
         cmocka_unit_test(loose_files_are_below_what_is_given),
         cmocka_unit_test(what_cannot_be_read_is_missed),
+        cmocka_unit_test(unknown_languages_may_be_allowed),
         cmocka_unit_test(a_moved_file_is_known),
         cmocka_unit_test(a_nested_repository_is_counted),
         cmocka_unit_test(a_pointer_of_git_lfs_is_missed),
