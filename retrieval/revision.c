@@ -488,6 +488,17 @@ bool myth_revision_commit(const myth_revision *r, char dst[MYTH_REVISION_ID], in
     return r->has_commit;
 }
 
+bool myth_revision_origin(const myth_revision *r, char *dst, size_t cap)
+{
+    git_config *settings = NULL;
+    const char *url = NULL;
+    bool has = r->repo && git_repository_config_snapshot(&settings, r->repo) == 0 &&
+               git_config_get_string(&url, settings, "remote.origin.url") == 0;
+    has = has && (size_t)snprintf(dst, cap, "%s", url) < cap;
+    git_config_free(settings);
+    return has;
+}
+
 myth_status myth_revision_locate(const myth_revision *r, char *dst, size_t cap, const char *path, myth_error *err)
 {
     char real[PATH_MAX], top[PATH_MAX];

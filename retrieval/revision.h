@@ -75,6 +75,10 @@ void myth_revision_old_id(const myth_revision *r, char dst[MYTH_REVISION_ID]);
  * False: there is none. */
 bool myth_revision_commit(const myth_revision *r, char dst[MYTH_REVISION_ID], int64_t *time_s);
 
+/* Where the repository was cloned from, as its settings say: the address of its remote "origin". False: there is none,
+ * or it is longer. */
+bool myth_revision_origin(const myth_revision *r, char *dst, size_t cap);
+
 /* ---- the commits that led here ---- */
 
 typedef struct {

@@ -2,6 +2,7 @@
  * into the parts and prompts that inspect-file makes of it, and all findings are in one report. */
 #include "frontend/candidates/inspect_base.h"
 #include "frontend/inspect/prompt/nearby.h"
+#include "frontend/inspect/report/edition.h"
 #include "frontend/inspect/select/files.h"
 #include "inspect_run.h"
 
@@ -117,6 +118,9 @@ static myth_status inputs(void *user, myth_cli *cli, myth_kept *key, int64_t *ne
     const uint32_t count[] = {m->files.n, m->files.missed.n};
     myth_kept_add(key, count, sizeof(count));
     myth_kept_add(key, &m->files.left_out, sizeof(m->files.left_out));
+    char source[MYTH_EDITION_SOURCE];
+    myth_edition_source(source, (myth_form)m->o->inspect.format, &m->o->inspect.output, m->side.root ? &m->side : NULL);
+    myth_kept_add(key, source, strlen(source));
     for (uint32_t i = 0; i < m->files.n; i++) {
         const myth_file *f = &m->files.file[i];
         if (!strcmp(f->open, "-"))

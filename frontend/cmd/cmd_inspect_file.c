@@ -1,6 +1,7 @@
 /* cmd_inspect_file.c - inspects one whole file. Context that an answer asks for is looked up in the files around it. */
 #include "frontend/candidates/inspect_base.h"
 #include "frontend/inspect/prompt/nearby.h"
+#include "frontend/inspect/report/edition.h"
 #include "frontend/inspect/select/files.h"
 #include "inspect_run.h"
 
@@ -26,6 +27,7 @@ typedef struct {
     size_t len;
     myth_nearby *nearby;
     myth_looks looks;
+    const file_opts *o;
 } file;
 
 static void on_look(void *user, const char *path, bool is_folder)
@@ -56,6 +58,10 @@ static myth_status inputs(void *user, myth_cli *cli, myth_kept *key, int64_t *ne
     if (!strcmp(cli->arg[0], "-"))
         return myth_fail(err, MYTH_EARG, "standard input is read once");
     myth_kept_add(key, f->place.path, strlen(f->place.path));
+    const myth_revision_opts side = {.root = f->place.root};
+    char source[MYTH_EDITION_SOURCE];
+    myth_edition_source(source, (myth_form)f->o->inspect.format, &f->o->inspect.output, side.root[0] ? &side : NULL);
+    myth_kept_add(key, source, strlen(source));
     if (newest_ns)
         return myth_base_stat(key, cli->arg[0], newest_ns, err);
     myth_kept_add(key, f->bytes, f->len);
@@ -89,7 +95,7 @@ fail:
 static int run_inspect_file(myth_cli *cli, const void *opts)
 {
     const file_opts *o = opts;
-    file f = {0};
+    file f = {.o = o};
     struct stat is;
     myth_error err = {0};
     if (stat(cli->arg[0], &is) == 0 && S_ISDIR(is.st_mode))

@@ -27,6 +27,9 @@ const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
     {"format", NULL, MYTH_OPT_CHOICE, MYTH_FORMS, AT(format), "text", 0, 0, "output format of the findings"},
     {"output", NULL, MYTH_OPT_LIST, "FORM=PATH", AT(output), NULL, 0, 0,
      "also write the findings to a file, in that format; may be given several times"},
+    {"category", NULL, MYTH_OPT_TEXT, "ID", AT(category), NULL, 0, 0,
+     "what this report is told apart by where there are several of one commit, in json and sarif "
+     "(automationDetails.id)"},
     {"patch", NULL, MYTH_OPT_TEXT, "FILE", AT(patch), NULL, 0, 0,
      "write the fixes that apply cleanly and parse into one diff for git apply; empty when there are none"},
     {"baseline", NULL, MYTH_OPT_TEXT, "FILE", AT(baseline), NULL, 0, 0,
@@ -212,6 +215,7 @@ static myth_status render(run *w, const myth_report *report, myth_error *err)
     const char *why;
     r.since = w->o->since;
     r.left_out = w->job->left_out;
+    r.category = w->o->category;
     r.patch = w->patches ? myth_patches_list(w->patches) : NULL;
     if (w->since && myth_since_n_failed(w->since, &why))
         myth_term_note(w->cli->term, "--since: %u file%s not comparable, taken as changed: %s",
@@ -226,7 +230,7 @@ static myth_status render(run *w, const myth_report *report, myth_error *err)
     const myth_revision_opts here = {.root = w->job->root};
     myth_edition e = {0};
     const myth_report logged = r; /* without the day: a replay compares bytes */
-    if (w->o->format == MYTH_FORM_HTML || myth_outputs_have(&w->o->output, MYTH_FORM_HTML)) /* no other form shows it */
+    if (myth_edition_is_shown((myth_form)w->o->format, &w->o->output))
         myth_edition_find(&e, &r, w->job->side ? w->job->side : w->job->root ? &here : NULL);
     myth_repeat_render(&w->repeat, &r, w->patches);
     myth_output_render(stdout, (myth_form)w->o->format, &r, w->cli->term);
@@ -629,17 +633,6 @@ fail:
     return myth_cli_fail(w->cli, &err);
 }
 
-/* Whether any inspected line changed since the revision of --since; true without --since. */
-static bool has_changed(const run *w)
-{
-    for (uint32_t i = 0; w->since && i < myth_material_n_piece(w->material); i++) {
-        const myth_piece *p = myth_material_piece(w->material, i);
-        if (p->is_subject && myth_since_touches(w->since, myth_material_of(w->material, p->source), p->first, p->last))
-            return true;
-    }
-    return !w->since;
-}
-
 static myth_status open_since(run *w, myth_error *err)
 {
     const myth_revision_opts by_path = {0};
@@ -761,7 +754,7 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *given, const m
     MYTH_TRY(prepare(&w, &io, &is_done, &code, &err));
     if (is_done)
         goto fail;
-    if (!myth_material_has_subject(w.material) || !has_changed(&w)) {
+    if (!myth_material_has_subject(w.material) || !myth_since_has_changed(w.since, w.material)) {
         MYTH_TRY(render_nothing(&w, io.title ? io.title : cli->n_arg ? cli->arg[0] : "", &io, &code, &err));
         goto fail;
     }

@@ -28,7 +28,7 @@ extern "C" {
 typedef struct {
     uint32_t max_prompt_tokens, max_new_tokens, map_tokens, code_tokens, task_tokens, context_rounds, jobs;
     int format, fail_level, min_severity;
-    const char *style, *baseline, *since, *patch, *as, *rules, *skip_rules, *task;
+    const char *style, *baseline, *since, *patch, *as, *rules, *skip_rules, *task, *category;
     myth_opt_list output;
     bool split, two_pass, dry_run, update_baseline, inline_ignores, cache, allow_unknown;
     uint64_t cache_limit;
@@ -40,7 +40,7 @@ typedef struct {
 } myth_inspect_flags;
 
 extern const myth_option myth_options_inspect[];
-enum { MYTH_N_OPTIONS_INSPECT = 26 };
+enum { MYTH_N_OPTIONS_INSPECT = 27 };
 /* Six rows of a command's table of groups: { MYTH_GROUPS_INSPECT(my_opts, inspect), MYTH_GROUP("diff", my_opts,
  * options) }. */
 #define MYTH_GROUPS_INSPECT(type, field)                                                 \

@@ -20,21 +20,20 @@
     F(apply) F(blob_free) F(blob_lookup) F(blob_rawcontent) F(blob_rawsize) F(buf_dispose) F(commit_create) \
     F(commit_free) F(commit_lookup) F(commit_parent) F(commit_parent_id) F(commit_parentcount) F(commit_summary) \
     F(commit_time) F(commit_tree) F(commit_tree_id) F(config_add_file_ondisk) F(config_find_global) \
-    F(config_find_system) F(config_find_xdg) F(config_free) F(config_get_bool) F(config_get_path) F(config_new) \
-    F(diff_find_options_init) F(diff_find_similar) F(diff_free) F(diff_from_buffer) F(diff_get_delta) \
+    F(config_find_system) F(config_find_xdg) F(config_free) F(config_get_bool) F(config_get_path) F(config_get_string) \
+    F(config_new) F(diff_find_options_init) F(diff_find_similar) F(diff_free) F(diff_from_buffer) F(diff_get_delta) \
     F(diff_num_deltas) F(diff_options_init) F(diff_to_buf) F(diff_tree_to_index) F(diff_tree_to_tree) \
     F(diff_tree_to_workdir_with_index) F(error_last) F(filter_list_apply_to_buffer) F(filter_list_free) \
-    F(filter_list_load) F(index_add) F(index_add_bypath) F(index_entrycount) F(index_free) \
-    F(index_get_byindex) F(index_get_bypath) F(index_write) F(index_write_tree) F(libgit2_init) \
-    F(libgit2_opts) F(libgit2_shutdown) F(merge_base) F(merge_file) F(merge_file_result_free) F(object_free) \
-    F(object_id) F(object_lookup) F(object_peel) F(odb_free) F(odb_read_header) F(oid_cmp) F(oid_fromstr) \
-    F(oid_tostr) F(patch_free) F(patch_from_blob_and_buffer) F(patch_from_buffers) F(patch_to_buf) \
-    F(reference_free) F(reference_target) F(repository_free) F(repository_head) F(repository_head_unborn) \
-    F(repository_index) F(repository_init) F(repository_is_shallow) F(repository_odb) F(repository_open_ext) \
-    F(repository_workdir) F(revparse) F(revwalk_free) F(revwalk_new) F(revwalk_next) F(revwalk_push) \
-    F(revwalk_sorting) F(signature_free) F(signature_new) F(tree_entry_byindex) F(tree_entry_bypath) \
-    F(tree_entry_filemode) F(tree_entry_free) F(tree_entry_id) F(tree_entry_name) F(tree_entry_type) \
-    F(tree_entrycount) F(tree_free) F(tree_id) F(tree_lookup)
+    F(filter_list_load) F(index_add) F(index_add_bypath) F(index_entrycount) F(index_free) F(index_get_byindex) \
+    F(index_get_bypath) F(index_write) F(index_write_tree) F(libgit2_init) F(libgit2_opts) F(libgit2_shutdown) \
+    F(merge_base) F(merge_file) F(merge_file_result_free) F(object_free) F(object_id) F(object_lookup) F(object_peel) \
+    F(odb_free) F(odb_read_header) F(oid_cmp) F(oid_fromstr) F(oid_tostr) F(patch_free) F(patch_from_blob_and_buffer) \
+    F(patch_from_buffers) F(patch_to_buf) F(reference_free) F(reference_target) F(repository_config_snapshot) \
+    F(repository_free) F(repository_head) F(repository_head_unborn) F(repository_index) F(repository_init) \
+    F(repository_is_shallow) F(repository_odb) F(repository_open_ext) F(repository_workdir) F(revparse) \
+    F(revwalk_free) F(revwalk_new) F(revwalk_next) F(revwalk_push) F(revwalk_sorting) F(signature_free) \
+    F(signature_new) F(tree_entry_byindex) F(tree_entry_bypath) F(tree_entry_filemode) F(tree_entry_free) \
+    F(tree_entry_id) F(tree_entry_name) F(tree_entry_type) F(tree_entrycount) F(tree_free) F(tree_id) F(tree_lookup)
 /* clang-format on */
 
 typedef struct {
@@ -79,6 +78,7 @@ bool myth_git_is_foreign(int rc);
 #define git_config_free                     (*myth_git.config_free)
 #define git_config_get_bool                 (*myth_git.config_get_bool)
 #define git_config_get_path                 (*myth_git.config_get_path)
+#define git_config_get_string               (*myth_git.config_get_string)
 #define git_config_new                      (*myth_git.config_new)
 #define git_diff_find_options_init          (*myth_git.diff_find_options_init)
 #define git_diff_find_similar               (*myth_git.diff_find_similar)
@@ -124,6 +124,7 @@ bool myth_git_is_foreign(int rc);
 #define git_patch_to_buf                    (*myth_git.patch_to_buf)
 #define git_reference_free                  (*myth_git.reference_free)
 #define git_reference_target                (*myth_git.reference_target)
+#define git_repository_config_snapshot      (*myth_git.repository_config_snapshot)
 #define git_repository_free                 (*myth_git.repository_free)
 #define git_repository_head                 (*myth_git.repository_head)
 #define git_repository_head_unborn          (*myth_git.repository_head_unborn)

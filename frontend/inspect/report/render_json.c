@@ -3,6 +3,7 @@
 #include "show.h"
 
 #include "frontend/cli/json_out.h"
+#include "version.h"
 
 #include <string.h>
 
@@ -294,6 +295,21 @@ static void left_out_key(myth_json_out *j, const myth_left_out *l)
     myth_jout_end(j);
 }
 
+/* What the report is about and of, so that reports of many repositories can be put together. */
+static void source_keys(myth_json_out *j, const myth_report *r)
+{
+    myth_jout_key_str(j, "version", MYTHOS_VERSION);
+    if (r->category)
+        key_cstr(j, r, "category", r->category);
+    myth_jout_key(j, "source");
+    myth_jout_object(j);
+    if (r->origin)
+        key_cstr(j, r, "repository", r->origin);
+    if (r->commit)
+        myth_jout_key_str(j, "commit", r->commit);
+    myth_jout_end(j);
+}
+
 static void budget_keys(myth_json_out *j, const myth_report *r)
 {
     myth_jout_key(j, "inspected");
@@ -335,6 +351,7 @@ static void tail_keys(myth_json_out *j, const myth_report *r)
     myth_jout_key_u64(j, "unknown_languages", myth_report_n_language(r));
     if (r->left_out)
         left_out_key(j, r->left_out);
+    source_keys(j, r);
 }
 
 static void citation_object(myth_json_out *j, const myth_report *r, uint32_t i)

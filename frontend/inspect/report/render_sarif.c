@@ -641,6 +641,31 @@ static void summary(sarif *s)
     myth_jout_end(&s->j);
 }
 
+/* Where the code is from, and what uploads of one tool are told apart by: a code host takes all before the last
+ * slash. */
+static void source(sarif *s)
+{
+    const myth_report *r = s->r;
+    if (r->origin) {
+        key_array(s, "versionControlProvenance");
+        myth_jout_object(&s->j);
+        key_text(s, "repositoryUri", (myth_str){r->origin, strlen(r->origin)});
+        if (r->commit)
+            myth_jout_key_str(&s->j, "revisionId", r->commit);
+        myth_jout_end(&s->j);
+        myth_jout_end(&s->j);
+    }
+    if (!r->category)
+        return;
+    key_object(s, "automationDetails");
+    myth_jout_key(&s->j, "id");
+    myth_jout_text_begin(&s->j);
+    myth_show_cstr(r, r->category, put_part, s);
+    myth_jout_text_part(&s->j, "/", 1);
+    myth_jout_text_end(&s->j);
+    myth_jout_end(&s->j);
+}
+
 void myth_render_sarif_at_most(FILE *f, const myth_report *r, uint32_t max_result)
 {
     sarif s;
@@ -658,6 +683,7 @@ void myth_render_sarif_at_most(FILE *f, const myth_report *r, uint32_t max_resul
     taxonomies(&s);
     invocation(&s, n_cut);
     artifacts(&s);
+    source(&s);
     myth_jout_key_str(&s.j, "columnKind", "unicodeCodePoints");
     key_array(&s, "results");
     for (uint32_t i = 0; i < r->n_finding; i++)

@@ -10,8 +10,10 @@
  * All      json, jsonl, sarif and html have every finding, with a mark when an ignore comment or the baseline excuses
  *          it; text, github, rdjsonl, checkstyle, codequality and junit show only the others, and text counts the
  *          excused ones. The exit code is the same for every form
- * Date     html says of which commit and day it is. The others have nothing of the clock: the same inspection gives the
- *          same bytes
+ * Date     html says of which day it is. The others have nothing of the clock: the same inspection of the same commit
+ *          gives the same bytes
+ * Source   json, sarif and html name the commit, the first two also the repository's address, the program's version and
+ *          the category of --category
  * Complete when `complete` is false, every form says so, with the reason and each row of `missed`: text and github in
  *          words, rdjsonl as diagnostics, checkstyle and codequality as remarks like those of findings, junit as
  *          errors, sarif as notifications
@@ -157,6 +159,8 @@ typedef struct {
     const char *since;       /* revision of --since: findings about unchanged lines were dropped; NULL = none */
     const char *commit;      /* hash of the commit that was inspected, or that the files are based on; NULL = none */
     const char *commit_date; /* "2026-11-25 23:17 UTC" */
+    const char *origin;      /* where the repository was cloned from (edition.h); NULL = unknown */
+    const char *category;    /* what reports of one commit are told apart by; NULL = nothing */
     const char *made;        /* when the report was made, in the same form; NULL = not said */
     /* The answer to a question in sentences; a report of findings has is_question false. It is answered when it has a
      * sentence, and missing then is empty. */

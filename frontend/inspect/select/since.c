@@ -167,3 +167,13 @@ bool myth_since_touches(myth_since *s, const myth_source *src, uint32_t first, u
     }
     return false;
 }
+
+bool myth_since_has_changed(myth_since *s, const myth_material *m)
+{
+    for (uint32_t i = 0; s && i < myth_material_n_piece(m); i++) {
+        const myth_piece *p = myth_material_piece(m, i);
+        if (p->is_subject && myth_since_touches(s, myth_material_of(m, p->source), p->first, p->last))
+            return true;
+    }
+    return !s;
+}

@@ -13,7 +13,7 @@
 #define MYTH_INSPECT_SINCE_H
 
 #include "retrieval/retrieval.h"
-#include "frontend/inspect/prompt/source.h"
+#include "frontend/inspect/prompt/material.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,6 +28,8 @@ myth_status myth_since_open(myth_since **out, const myth_revision_opts *side, co
 void myth_since_close(myth_since *s); /* takes NULL */
 /* Whether one of lines first..last of src changed. Results are cached by the address of src. */
 bool myth_since_touches(myth_since *s, const myth_source *src, uint32_t first, uint32_t last);
+/* Whether some line of the subjects changed; true without a revision (s NULL). */
+bool myth_since_has_changed(myth_since *s, const myth_material *m);
 /* Files that could not be compared, and the last reason. */
 uint32_t myth_since_n_failed(const myth_since *s, const char **why);
 /* The hash of the revision's tree, for the run log. */

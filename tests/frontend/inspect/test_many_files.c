@@ -204,6 +204,35 @@ static void a_pointer_of_git_lfs_is_missed(void **state)
     assert_null(strstr(r.out, "far.bin"));
 }
 
+/* A report says which repository, commit and version it is of; what is kept of another commit is not repeated. */
+static void a_report_names_its_source(void **state)
+{
+#define SOURCE                                                                                                         \
+    "cd $D/named && XDG_CACHE_HOME=$D/named/.cache $M inspect . --cache -q --find candidates --category c/d --format " \
+    "json "
+#define COMMIT "git -c user.name=n -c user.email=e@e commit -q --allow-empty -m"
+    static char want[256];
+    (void)state;
+    must("mkdir -p $D/named && cd $D/named && git init -q && printf 'int a;\\n' >a.c && git add a.c && " COMMIT " 1 && "
+         "git remote add origin https://me:opensesame@example.org/a/b.git");
+    for (int i = 0; i < 2; i++) {
+        must("cd $D/named && git rev-parse HEAD");
+        snprintf(
+            want, sizeof(want),
+            "\"category\":\"c/d\",\"source\":{\"repository\":\"https://example.org/a/b.git\",\"commit\":\"%.40s\"}",
+            r.out);
+        must(SOURCE "--output sarif=$D/named/.sarif && cat $D/named/.sarif");
+        assert_non_null(strstr(r.out, "\"version\":\""));
+        assert_non_null(strstr(r.out, want));
+        assert_non_null(
+            strstr(r.out, "\"versionControlProvenance\":[{\"repositoryUri\":\"https://example.org/a/b.git\""));
+        assert_null(strstr(r.out, "opensesame"));
+        must(SOURCE);
+        assert_non_null(strstr(r.out, want));
+        must("cd $D/named && " COMMIT " 2");
+    }
+}
+
 /* Code in a language without rules is not inspected, and nothing failed: who allows it has another exit code, but not
  * where something else is missing too. */
 static void unknown_languages_may_be_allowed(void **state)
@@ -465,6 +494,7 @@ int main(void)
         cmocka_unit_test(two_repositories_are_refused),
         cmocka_unit_test(loose_files_are_below_what_is_given),
         cmocka_unit_test(what_cannot_be_read_is_missed),
+        cmocka_unit_test(a_report_names_its_source),
         cmocka_unit_test(unknown_languages_may_be_allowed),
         cmocka_unit_test(a_moved_file_is_known),
         cmocka_unit_test(a_nested_repository_is_counted),

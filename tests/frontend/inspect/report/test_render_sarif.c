@@ -1,6 +1,7 @@
 /* test_render_sarif.c - SARIF documents have what the format and code hosts ask for. test_sarif_schema.sh checks them
  * against the official schema. */
 #include "report_bed.h"
+#include "frontend/inspect/report/edition.h"
 
 #include <jansson.h>
 
@@ -61,6 +62,59 @@ static void test_missed_by_reason(void **unused)
     assert_int_equal(json_integer_value(json_object_get(json_object_get(place, "region"), "endLine")), 3);
     json_decref(j);
     bed_close(&b);
+}
+
+/* What a report is about, and the category by which a code host tells uploads apart. */
+static void test_source(void **unused)
+{
+    (void)unused;
+    open_bed();
+    json_t *j = document(100);
+    assert_null(json_object_get(run_of(j), "versionControlProvenance"));
+    assert_null(json_object_get(run_of(j), "automationDetails"));
+    json_decref(j);
+    b.report.origin = "https://example.org/a/b.git";
+    b.report.commit = "0123456789012345678901234567890123456789";
+    b.report.category = "nightly/a";
+    j = document(100);
+    const json_t *from = json_array_get(json_object_get(run_of(j), "versionControlProvenance"), 0);
+    assert_string_equal(json_string_value(json_object_get(from, "repositoryUri")), b.report.origin);
+    assert_string_equal(json_string_value(json_object_get(from, "revisionId")), b.report.commit);
+    assert_string_equal(str(json_object_get(run_of(j), "automationDetails"), "id"), "nightly/a/");
+    json_decref(j);
+    bed_close(&b);
+}
+
+/* An address is published without what opens the door, and a folder of the machine is none. */
+static void test_public_address(void **unused)
+{
+    static const struct {
+        const char *url, *shown;
+    } row[] = {
+        {"https://example.org/a/b.git", "https://example.org/a/b.git"},
+        {"https://user:pass@example.org:8443/a/b", "https://example.org:8443/a/b"},
+        {"https://token@example.org/a@b?key=1#x", "https://example.org/a@b"},
+        {"git@example.org:a/b.git", "ssh://example.org/a/b.git"},
+        {"example.org:/srv/b.git", "ssh://example.org/srv/b.git"},
+        {"ssh://git@[::1]:22/b", "ssh://[::1]:22/b"},
+        {"/srv/git/b.git", ""},
+        {"../b", ""},
+        {"file:///srv/b.git", ""},
+        {"./a:b", ""},
+        {"https://", ""},
+        {"https://exa mple.org/", ""},
+        {"https://exam\nple.org/", ""},
+        {"", ""},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        char dst[MYTH_EDITION_ORIGIN], url[700];
+        myth_edition_public(dst, row[i].url);
+        assert_string_equal(dst, row[i].shown);
+        snprintf(url, sizeof(url), "https://example.org/%0600d", 0);
+        myth_edition_public(dst, url);
+        assert_string_equal(dst, "");
+    }
 }
 
 static void test_shape(void **unused)
@@ -202,8 +256,13 @@ static void test_host_limit(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_missed_by_reason), cmocka_unit_test(test_shape),      cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_incomplete),       cmocka_unit_test(test_host_limit),
+        cmocka_unit_test(test_missed_by_reason),
+        cmocka_unit_test(test_source),
+        cmocka_unit_test(test_public_address),
+        cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_incomplete),
+        cmocka_unit_test(test_host_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
