@@ -37,10 +37,14 @@ static void on_interrupt(int sig)
 
 /* Runs once a second after SIGTERM or SIGHUP. The alarm interrupts a read that began to wait just after the signal, so
  * that its loop checks the flag. A run that never checks the flag is ended here after MYTH_END_SECONDS; its report may
- * be out by then. */
+ * be out by then. Before any signal it is the time limit (myth_cli_end_after), which ends the run as SIGTERM does. */
 static void on_tick(int sig)
 {
     (void)sig;
+    if (!n_interrupt) {
+        on_interrupt(SIGTERM);
+        return;
+    }
     n_tick++;
     if (n_tick >= MYTH_END_SECONDS)
         end_now(myth_cli_told());

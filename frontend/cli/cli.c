@@ -633,6 +633,12 @@ myth_status myth_cli_ids(int32_t **ids, size_t *n_ids, myth_mem *mem, const char
     return MYTH_OK;
 }
 
+void myth_cli_end_after(uint32_t seconds)
+{
+    if (seconds)
+        alarm(seconds); /* the program's handler of SIGALRM knows */
+}
+
 static const myth_cancel *is_ending;
 static volatile sig_atomic_t told = MYTH_EXIT_INTERRUPTED;
 

@@ -256,6 +256,8 @@ myth_status myth_cli_read(unsigned char **out, size_t *len, myth_mem *mem, const
 myth_status myth_cli_read_given(unsigned char **out, size_t *len, myth_mem *mem, const char *path, uint64_t max_bytes,
                                 myth_error *err);
 bool myth_cli_is_stream(const char *path); /* "-", a pipe or a device: it may not have the same bytes a second time */
+/* Ends the run after so many seconds as SIGTERM does, if no signal came before; 0 = never. */
+void myth_cli_end_after(uint32_t seconds);
 /* Gives myth_cli_read the flag that signals set, since it has no myth_cli. The pointer must live until the end. */
 void myth_cli_watch(const myth_cancel *flag);
 /* Says that all that a command prints and writes for its caller is out, and the code that it will end with: a signal

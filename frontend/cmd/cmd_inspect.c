@@ -234,8 +234,9 @@ const myth_command myth_cmd_inspect = {
         "pattern that the shell left alone (\"src/**/*.c\") means files below the current directory, without "
         "generated ones and copies; - is standard input (--stdin-filename names it). All files must be of one "
         "repository. Each file is inspected as inspect-file does it, with the same prompts; the findings are in "
-        "one report, in the order of the files. An interrupt (SIGINT) ends the run with the findings so far (exit "
-        "3). " MYTH_INSPECT_FINDS,
+        "one report, in the order of the files. An interrupt (SIGINT) or --time-limit ends the run with the findings "
+        "so "
+        "far (exit 3). " MYTH_INSPECT_FINDS,
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(many_opts),

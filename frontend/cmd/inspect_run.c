@@ -42,6 +42,8 @@ const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
      "hide findings that a comment mythos:ignore[rule] REASON excuses; --no-inline-ignores shows them"},
     {"fail-level", NULL, MYTH_OPT_CHOICE, "high|medium|low|info|never", AT(fail_level), "high", 0, 0,
      "exit 1 when a finding is at least this severe"},
+    {"time-limit", NULL, MYTH_OPT_U32, "SECONDS", AT(time_limit), "(none)", 1, 1 << 24,
+     "end the run then with the findings so far, as SIGTERM does (exit 3)"},
     {"allow-unknown-languages", NULL, MYTH_OPT_FLAG, NULL, AT(allow_unknown), NULL, 0, 0,
      "no exit 3 where all that was not inspected is in languages without rules, or unknown to the judge"},
     {"rules", NULL, MYTH_OPT_TEXT, "ID,ID", AT(rules), "(all)", 0, 0, "report findings of these rules only"},
@@ -746,6 +748,7 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *given, const m
     };
     myth_status st;
     myth_cli_sample_params(&io.sample, &o->sample);
+    myth_cli_end_after(o->time_limit);
     cli->runlog = w.log = o->dry_run ? NULL : myth_runlog_begin(&o->log, cli);
     myth_runlog_chosen(w.log, "find", myth_find_name((myth_find)o->judged.find));
     if (job->is_question) /* which has no findings to fail for, and is refused with a level */

@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 typedef struct {
-    uint32_t max_prompt_tokens, max_new_tokens, map_tokens, code_tokens, task_tokens, context_rounds, jobs;
+    uint32_t max_prompt_tokens, max_new_tokens, map_tokens, code_tokens, task_tokens, context_rounds, jobs, time_limit;
     int format, fail_level, min_severity;
     const char *style, *baseline, *since, *patch, *as, *rules, *skip_rules, *task, *category;
     myth_opt_list output;
@@ -40,7 +40,7 @@ typedef struct {
 } myth_inspect_flags;
 
 extern const myth_option myth_options_inspect[];
-enum { MYTH_N_OPTIONS_INSPECT = 27 };
+enum { MYTH_N_OPTIONS_INSPECT = 28 };
 /* Six rows of a command's table of groups: { MYTH_GROUPS_INSPECT(my_opts, inspect), MYTH_GROUP("diff", my_opts,
  * options) }. */
 #define MYTH_GROUPS_INSPECT(type, field)                                                 \

@@ -204,6 +204,16 @@ static void a_pointer_of_git_lfs_is_missed(void **state)
     assert_null(strstr(r.out, "far.bin"));
 }
 
+/* A run that waits for what does not come ends by itself. */
+static void a_time_limit_ends_a_run(void **state)
+{
+    (void)state;
+    must("mkfifo $D/pipe && { sleep 600 >$D/pipe & } && { $M inspect - -q --time-limit 1 <$D/pipe; x=$?; kill $!; test "
+         "$x "
+         "= 3; }");
+    must("cd $D/r && $M inspect top.c -q --find candidates --time-limit 600");
+}
+
 /* A report says which repository, commit and version it is of; what is kept of another commit is not repeated. */
 static void a_report_names_its_source(void **state)
 {
@@ -494,6 +504,7 @@ int main(void)
         cmocka_unit_test(two_repositories_are_refused),
         cmocka_unit_test(loose_files_are_below_what_is_given),
         cmocka_unit_test(what_cannot_be_read_is_missed),
+        cmocka_unit_test(a_time_limit_ends_a_run),
         cmocka_unit_test(a_report_names_its_source),
         cmocka_unit_test(unknown_languages_may_be_allowed),
         cmocka_unit_test(a_moved_file_is_known),
