@@ -11,7 +11,8 @@
  *          before it is used. Names are unique; tensors lie inside the file and do not overlap; those of safetensors
  *          cover the data exactly
  * Tensors  named as in the file; the family maps names to slots and checks shapes (config.h, family.h). The towers of
- *          multimodal checkpoints and lm_head (a copy of the embedding) are checked and then left out
+ *          multimodal checkpoints are checked and then left out, as is an lm_head that is a copy of the embedding; one
+ *          of another shape, or at level DATA of other numbers, is MYTH_EUNSUPPORTED
  * Links    a file of a directory may be a symbolic link only if it stays inside, or leads to blobs/ of the same cache
  *          entry
  * Limits   MYTH_TENSOR_MAX, MYTH_SHARD_MAX, 16 MiB of safetensors header; parsing takes at most 8 times the header and

@@ -8,6 +8,7 @@
  * Source   safetensors README, format section */
 #include "weights_impl.h"
 
+#include "engine/base/blocks.h"
 #include "engine/base/json.h"
 
 #include <stdlib.h>
@@ -38,13 +39,16 @@ static bool starts_with(const char **name, const char *head)
     return true;
 }
 
-static bool is_left_out(const char *name)
+static bool is_head(const char *name)
+{
+    return strcmp(name, "lm_head.weight") == 0 || strcmp(name, "language_model.lm_head.weight") == 0;
+}
+
+static bool is_tower(const char *name)
 {
     static const char *const tower[] = {
         "vision_tower.", "audio_tower.", "vision_embedder.", "embed_vision.", "embed_audio.", "multi_modal_projector.",
     };
-    if (strcmp(name, "lm_head.weight") == 0 || strcmp(name, "language_model.lm_head.weight") == 0)
-        return true;
     starts_with(&name, "model.");
     for (size_t i = 0; i < sizeof(tower) / sizeof(tower[0]); i++)
         if (starts_with(&name, tower[i]))
@@ -230,14 +234,15 @@ static myth_status place_entry(myth_weights *w, header *h, const myth_json_token
     if (is_indexed && t->shard != shard)
         return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: the index names another file", h->path, name);
     myth_span *s = &w->span[t - w->tensor];
-    s->is_left_out = is_left_out(name);
-    if (!e->is_readable && !s->is_left_out)
+    const bool is_of_tower = is_tower(name);
+    s->is_left_out = is_of_tower || is_head(name);
+    if (!e->is_readable && !is_of_tower)
         return myth_fail(err, MYTH_EUNSUPPORTED,
                          "%s: tensor %s: element type %s is not supported; supported: F32 F16 BF16. Of a checkpoint "
                          "quantised for other "
                          "software take the original, or a GGUF file",
                          h->path, name, e->type);
-    if (e->n_dim == 0 && !s->is_left_out)
+    if (e->n_dim == 0 && !is_of_tower)
         return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: no dimensions", h->path, name);
     t->dtype = e->is_readable ? e->dtype : MYTH_F32;
     t->n_dim = e->n_dim;
@@ -475,10 +480,48 @@ static bool find_prefix(myth_weights *w)
     return false;
 }
 
+/* Two tensors of the same shape hold the same numbers, whatever their types of floats. */
+static bool is_same(const myth_tensor *a, const myth_tensor *b)
+{
+    enum { PART = 512 };
+    const unsigned char *p = a->data, *q = b->data;
+    float x[PART], y[PART];
+    if (a->dtype == b->dtype)
+        return memcmp(p, q, (size_t)a->bytes) == 0;
+    const uint64_t total = a->bytes / myth_dtype_block_bytes(a->dtype);
+    for (uint64_t i = 0, n; i < total; i += n) {
+        n = total - i < PART ? total - i : PART;
+        myth_dequant_row(a->dtype, x, p + i * myth_dtype_block_bytes(a->dtype), n);
+        myth_dequant_row(b->dtype, y, q + i * myth_dtype_block_bytes(b->dtype), n);
+        if (memcmp(x, y, sizeof(float) * (size_t)n) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* The logits come from the embedding, so a head that differs from it may not be left out. The numbers are compared
+ * where they are open. */
+static myth_status check_head(const myth_weights *w, const myth_tensor *head, myth_error *err)
+{
+    const myth_tensor *embed = myth_weights_slot(w, "embed_tokens.weight", "");
+    const bool is_copy = head->n_dim == embed->n_dim && memcmp(head->dim, embed->dim, sizeof(head->dim)) == 0 &&
+                         (!head->data || is_same(head, embed));
+    if (head->data && !w->is_read) {
+        myth_map_let_go(head->data, head->bytes);
+        myth_map_let_go(embed->data, embed->bytes);
+    }
+    if (is_copy)
+        return MYTH_OK;
+    return myth_fail(err, MYTH_EUNSUPPORTED,
+                     "%s: tensor %s is not a copy of the embedding: a head of its own is not supported",
+                     w->file[head->shard].path, head->name.text);
+}
+
 myth_status myth_weights_open_safetensors(myth_weights *w, const char *file, bool is_index, myth_error *err)
 {
     char path[PATH_MAX];
     index_facts x = {.n_shard = 1};
+    myth_tensor head = {0};
     uint64_t sum = 0;
     unsigned flags = file ? MYTH_MAP_NOFOLLOW : 0;
     myth_status st = MYTH_OK;
@@ -502,15 +545,20 @@ myth_status myth_weights_open_safetensors(myth_weights *w, const char *file, boo
         MYTH_TRY(read_shard(w, i, is_index, err));
     }
     MYTH_TRY(check_cover(w, err));
-    for (uint32_t i = 0; i < w->n_tensor; i++)
+    for (uint32_t i = 0; i < w->n_tensor; i++) {
         if (!myth_add_u64(&sum, sum, w->tensor[i].bytes))
             return myth_fail(err, MYTH_EFORMAT, "%s: sizes overflow", w->path);
+        if (is_head(w->tensor[i].name.text))
+            head = w->tensor[i]; /* its name and bytes stay when the directory lets it go */
+    }
     if (x.has_total && x.total_size != sum)
         return myth_fail(err, MYTH_EFORMAT, "%s: total_size: got %llu, expected %llu", w->path,
                          (unsigned long long)x.total_size, (unsigned long long)sum);
     myth_dir_finish(w);
     if (!w->is_piece && !find_prefix(w))
         return myth_fail(err, MYTH_EFORMAT, "%s: no tensor named ...embed_tokens.weight", w->path);
+    if (!w->is_piece && head.bytes)
+        MYTH_TRY(check_head(w, &head, err));
 fail:
     return st;
 }

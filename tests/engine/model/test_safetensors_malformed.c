@@ -426,6 +426,48 @@ static void test_accepted(void **state)
     free(mixed);
 }
 
+/* ---- a head ---- */
+
+static void put_at_end(long back, const char *data, size_t n)
+{
+    FILE *f = fopen(files_path(FILE_NAME), "r+b");
+    assert_non_null(f);
+    assert_int_equal(fseek(f, back, SEEK_END), 0);
+    assert_int_equal(fwrite(data, 1, n, f), n);
+    fclose(f);
+}
+
+/* The model takes its logits from the embedding: a head of other numbers would be lost without a word. */
+static void test_a_head_that_differs_is_not_left_out(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what, *name, *type, *shape;
+        size_t bytes;
+        myth_status headers, data; /* data: with a last number that is not the embedding's */
+    } row[] = {
+        {"of the embedding's type", "lm_head.weight", "F32", "16,8", 512, MYTH_OK, MYTH_EUNSUPPORTED},
+        {"of another type", "lm_head.weight", "BF16", "16,8", 256, MYTH_OK, MYTH_EUNSUPPORTED},
+        {"of a multimodal model", "language_model.lm_head.weight", "F16", "16,8", 256, MYTH_OK, MYTH_EUNSUPPORTED},
+        {"of more rows", "lm_head.weight", "F32", "17,8", 544, MYTH_EUNSUPPORTED, MYTH_EUNSUPPORTED},
+        {"of a type that is not read", "lm_head.weight", "I32", "16,8", 512, MYTH_EUNSUPPORTED, MYTH_EUNSUPPORTED},
+    };
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        char more[256];
+        snprintf(more, sizeof more,
+                 "[2400,2912]},\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[2912,%zu]}}", row[i].name,
+                 row[i].type, row[i].shape, 2912 + row[i].bytes);
+        char *header = text_replace(HEADER, "[2400,2912]}}", more);
+        fresh();
+        put_model(FILE_NAME, header, BUFFER + row[i].bytes);
+        expect(row[i].what, MYTH_WEIGHTS_HEADER, row[i].headers);
+        expect(row[i].what, MYTH_WEIGHTS_DATA, row[i].headers); /* zeros, as the embedding's */
+        put_at_end(-2, "\x80\x3f", 2);
+        expect(row[i].what, MYTH_WEIGHTS_DATA, row[i].data);
+        free(header);
+    }
+}
+
 /* ---- after open ---- */
 
 static void test_changed_after_open(void **state)
@@ -483,7 +525,7 @@ int main(void)
         cmocka_unit_test(test_lengths),    cmocka_unit_test(test_large),
         cmocka_unit_test(test_missing),    cmocka_unit_test(test_index),
         cmocka_unit_test(test_links),      cmocka_unit_test(test_changed_after_open),
-        cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_a_head_that_differs_is_not_left_out),
     };
     files_mkdir("m");
     return cmocka_run_group_tests(tests, NULL, NULL);
