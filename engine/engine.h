@@ -461,12 +461,14 @@ typedef struct {
     uint32_t n_top;
 } myth_generate_opts;
 
-/* Raises opts' top_k, n_ask, n_bias and n_mask where generating with these parameters (and a grammar) needs more. */
+/* Raises opts' top_k, n_ask, n_bias and n_mask where generating with these parameters (and a grammar) needs more: an
+ * engine opened with its defaults chooses greedily. */
 void myth_generate_needs(myth_engine_opts *opts, const myth_sample_params *sample, bool has_grammar);
 
 /* Appends the prompt to s and writes the new ids, without the stop id, to ids [n_max]. *why says why generation ended;
  * the status is MYTH_OK unless something failed. A prompt for which s has no room gives MYTH_FINISH_REFUSED and changes
- * nothing. The last new id is not yet in the sequence: to go on, feed it first. */
+ * nothing. The last new id is not yet in the sequence: to go on, feed it first. MYTH_EFULL: the parameters need more
+ * than the engine was opened for (myth_generate_needs); before the first token nothing changed. */
 myth_status myth_generate(myth_engine *e, myth_seq *s, const myth_generate_opts *o, int32_t *ids, uint32_t *n_ids,
                           myth_finish *why, myth_error *err);
 
@@ -486,7 +488,7 @@ myth_status myth_slots_open(myth_slots **out, myth_engine *e, uint32_t n_slot, m
 void myth_slots_close(myth_slots *p); /* takes NULL */
 /* Takes an answer into slot i, which is free: never started, or its answer has ended. Nothing is computed before join.
  * Sequence, ids [n_max] and what the options point to are lent until it has; each slot has its own grammar. A prompt
- * for which s has no room ends as MYTH_FINISH_REFUSED. */
+ * for which s has no room ends as MYTH_FINISH_REFUSED. MYTH_EFULL: as of myth_generate. */
 myth_status myth_slots_start(myth_slots *p, uint32_t i, myth_seq *s, const myth_generate_opts *o, int32_t *ids,
                              myth_error *err);
 /* The most rows that a forward of join and step takes: 0, as after open, is all that fit. Answers do not depend on it.

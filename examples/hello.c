@@ -10,11 +10,15 @@ int main(int argc, char **argv)
     myth_finish why;
     if (argc != 3)
         return fprintf(stderr, "usage: hello MODEL TEXT\n"), 2;
-    open_example(&x, argv[1], &(myth_engine_opts){.n_ctx = N_PROMPT + N_NEW});
+    /* greedy; with a temp and a seed each seed has another answer, and the engine then needs more best ids */
+    const myth_sample_params sample = {0};
+    myth_engine_opts needs = {.n_ctx = N_PROMPT + N_NEW};
+    myth_generate_needs(&needs, &sample, false);
+    open_example(&x, argv[1], &needs);
     const uint32_t n = encode(&x, argv[2], ids, N_PROMPT);
 
     myth_seq *seq;
-    const myth_generate_opts opts = {.prompt = ids, .n_prompt = n, .n_max = N_NEW};
+    const myth_generate_opts opts = {.prompt = ids, .n_prompt = n, .n_max = N_NEW, .sample = sample};
     must(&x, myth_seq_open(&seq, x.engine, &x.err));
     must(&x, myth_generate(x.engine, seq, &opts, answer, &n_new, &why, &x.err));
     printf("%s", argv[2]);

@@ -331,12 +331,18 @@ myth_status myth_answer_set(myth_answering *a, myth_engine *e, myth_seq *s, cons
     a->has_budget = o->channel && o->n_think && o->channel->close >= 0;
     if (a->has_budget)
         a->channel = *o->channel;
+    const uint32_t n_vocab = e->model->config.n_vocab, most = e->layout.opts.top_k, k = myth_sample_k(&o->sample);
     a->k = k_for(&o->sample, o->grammar != NULL);
     if (o->on_top && a->k < o->n_top)
         a->k = o->n_top;
-    if (a->k > e->layout.opts.top_k)
-        a->k = e->layout.opts.top_k;
+    if (a->k > most)
+        a->k = most;
     a->why = MYTH_FINISH_REFUSED;
+    if (most < k && most < n_vocab) /* a choice among fewer would be another distribution, at 1 always the best id */
+        return myth_fail_option(err, MYTH_EFULL, "top_k",
+                                "top_k %u: the sampling parameters choose among the %u best ids; open the engine with "
+                                "what myth_generate_needs says",
+                                most, k < n_vocab ? k : n_vocab);
     if (o->n_prompt == 0)
         return myth_fail(err, MYTH_EARG, "an empty prompt");
     if (o->n_prompt <= myth_seq_room(s))

@@ -79,7 +79,7 @@ static myth_status session(myth_mem *mem, const char *spec, output *out, myth_er
         .prompt = ids,
         .n_prompt = 3,
         .n_max = N_NEW,
-        .sample = {.temp = 0.8f, .seed = 4},
+        .sample = {.temp = 0.8f, .top_k = 8, .seed = 4},
     };
     MYTH_TRY(myth_generate(e, fork, &sampled, out->id + out->n, &n, &why, err));
     out->n += n;

@@ -498,6 +498,42 @@ static void greedy_under_a_grammar_takes_the_best_allowed_id(void **state)
                           });
 }
 
+/* An engine that returns one id for a row would choose it whatever the temperature: every seed the greedy answer. */
+static void sampling_needs_the_ids_it_chooses_among(void **state)
+{
+    (void)state;
+    rig r;
+    myth_engine_opts eo = {.n_threads = 1, .n_ctx = CTX};
+    answer a;
+    static const struct {
+        myth_sample_params sample;
+        uint32_t top_k; /* the engine's */
+        bool is_enough;
+    } row[] = {
+        {{.temp = 5}, 0, false},
+        {{.temp = 5, .top_k = 8}, 7, false},
+        {{.temp = 5, .top_k = 8}, 8, true},
+        {{.temp = 5}, 1024, true}, /* the vocabulary has fewer: all of them */
+        {{.temp = 0, .top_k = 8}, 0, true},
+    };
+    rig_at(&eo, rig_target());
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        myth_generate_opts o = request(&row[i].sample);
+        eo.top_k = row[i].top_k;
+        rig_open(&r, "random:gemma3-tiny:bf16", &eo);
+        myth_seq *s = rig_seq(&r);
+        rig_err = (myth_error){0};
+        assert_int_equal(myth_generate(r.engine, s, &o, a.id, &a.n, &a.why, &rig_err),
+                         row[i].is_enough ? MYTH_OK : MYTH_EFULL);
+        if (!row[i].is_enough) {
+            assert_string_equal(rig_err.option, "top_k");
+            assert_int_equal(myth_seq_len(s), 0);
+        }
+        myth_seq_close(s);
+        rig_close(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -510,6 +546,7 @@ int main(void)
         cmocka_unit_test(generation_equals_choosing_from_whole_rows),
         cmocka_unit_test(penalties_are_exact_for_the_largest_k),
         cmocka_unit_test(greedy_under_a_grammar_takes_the_best_allowed_id),
+        cmocka_unit_test(sampling_needs_the_ids_it_chooses_among),
     };
     return cmocka_run_group_tests(tests, make_prompt, NULL);
 }

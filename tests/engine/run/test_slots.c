@@ -394,6 +394,8 @@ static void what_cannot_be_is_refused(void **state)
     const myth_generate_opts o = {.prompt = prompt, .n_prompt = 3, .n_max = N_MAX};
     myth_seq *s = rig_seq(&r);
     assert_int_equal(myth_slots_start(slots, 2, s, &o, ids, &rig_err), MYTH_EARG);
+    const myth_generate_opts sampled = {.prompt = prompt, .n_prompt = 3, .n_max = N_MAX, .sample = {.temp = 1}};
+    assert_int_equal(myth_slots_start(slots, 0, s, &sampled, ids, &rig_err), MYTH_EFULL); /* the engine has one id */
     assert_ok(myth_slots_start(slots, 0, s, &o, ids, &rig_err));
     assert_int_equal(myth_slots_start(slots, 1, s, &o, ids, &rig_err), MYTH_EARG); /* the sequence has an answer */
     assert_int_equal(myth_seq_len(s), 0);                                          /* start takes it, join feeds it */
