@@ -192,6 +192,10 @@ myth_status myth_engine_open(myth_engine **out, myth_model *model, const myth_en
     myth_mem_limits limits, was, got = {{0}};
     myth_plan plan;
     *out = NULL;
+    if (myth_weights_get_level(model->weights) < MYTH_WEIGHTS_DATA)
+        return myth_fail_option(err, MYTH_EARG, "level",
+                                "level CONFIG or HEADER: an engine needs the tensors' bytes; open the model with level "
+                                "DATA");
     for (int i = 0; i < MYTH_MEM_DEVICE_MAX; i++)
         was.bytes[i] = myth_mem_limit(model->mem, i);
     if (!o.device || !strchr(o.device, ',')) {

@@ -177,7 +177,7 @@ typedef struct {
  * what device "auto" is here). With can_shrink, the options n_ubatch and then n_ctx, where they are 0, are lowered
  * until the plan fits, n_ctx to the largest in steps of 64 that does; the cache type is not, because it changes
  * answers. A plan that does not fit is no error: out->fits is false and the suggestions say what would fit. extra and
- * limits may be NULL. */
+ * limits may be NULL. MYTH_EARG: the model was opened with level CONFIG. */
 myth_status myth_plan_make(myth_plan *out, const myth_model *model, const myth_engine_opts *opts,
                            const myth_plan_extra *extra, const myth_mem_limits *limits, bool can_shrink,
                            myth_error *err);
@@ -195,7 +195,7 @@ typedef struct myth_seq myth_seq;
  * was taken. A device whose ledger has no limit may use what the driver says is free, less a margin; one with a limit
  * may use what open models leave of it (devices.h). The ledgers' limits are as before when open returns. When a device
  * fails to give memory that the plan allowed, open tries once more with a smaller n_ubatch (myth_engine_plan tells it);
- * answers do not depend on it. The model must have been opened with level DATA, and is borrowed until close. */
+ * answers do not depend on it. The model is borrowed until close; MYTH_EARG: it was not opened with level DATA. */
 myth_status myth_engine_open(myth_engine **out, myth_model *model, const myth_engine_opts *opts, myth_error *err);
 void myth_engine_close(myth_engine *e);
 const myth_plan *myth_engine_plan(const myth_engine *e);

@@ -454,6 +454,7 @@ void myth_weights_close(myth_weights *w)
 /* ---- getters ---- */
 
 myth_weights_format myth_weights_get_format(const myth_weights *w) { return w->format; }
+myth_weights_level myth_weights_get_level(const myth_weights *w) { return w->level; }
 const char *myth_weights_path(const myth_weights *w) { return w->path; }
 uint32_t myth_weights_n_file(const myth_weights *w) { return w->n_file; }
 const char *myth_weights_file(const myth_weights *w, uint32_t idx) { return w->file[idx].path; }

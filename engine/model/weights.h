@@ -48,7 +48,7 @@ typedef struct {
 
 typedef enum { MYTH_FORMAT_SAFETENSORS, MYTH_FORMAT_GGUF, MYTH_FORMAT_RANDOM } myth_weights_format;
 
-/* How much is opened. Each level includes the one before. */
+/* How much is opened. Each level includes the one before. Zeroed options open CONFIG, no options (NULL) DATA. */
 typedef enum {
     MYTH_WEIGHTS_CONFIG, /* facts and tokenizer only; tensors may be absent altogether      */
     MYTH_WEIGHTS_HEADER, /* and the tensor directory; tensor bytes may be cut off           */
@@ -72,6 +72,7 @@ myth_status myth_weights_open(myth_weights **out, myth_mem *mem, const char *spe
 void myth_weights_close(myth_weights *w);
 
 myth_weights_format myth_weights_get_format(const myth_weights *w);
+myth_weights_level myth_weights_get_level(const myth_weights *w);
 /* Of the file or directory that the spec resolved to; of a split GGUF file, of its first part. */
 const char *myth_weights_path(const myth_weights *w);
 /* The files that hold tensors and are open, in their order: shards or parts; none of random: models, and none of a

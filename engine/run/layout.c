@@ -608,6 +608,10 @@ myth_status myth_layout_make(myth_layout *out, const myth_model *m, const myth_e
     *out = (myth_layout){0};
     if (opts)
         out->opts = *opts;
+    if (myth_weights_get_level(m->weights) < MYTH_WEIGHTS_HEADER)
+        return myth_fail_option(err, MYTH_EARG, "level",
+                                "level CONFIG: a plan needs the model's tensors; open the model with level HEADER, or "
+                                "with DATA for an engine");
     MYTH_TRY(fill_defaults(&out->opts, m, err));
     const myth_engine_opts *o = &out->opts;
     MYTH_TRY(myth_low_rank_check(m, err));

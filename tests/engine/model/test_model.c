@@ -103,6 +103,32 @@ static void levels_open_what_they_promise(void **state)
     assert_int_equal(myth_mem_close(mem), 0);
 }
 
+/* Zeroed options are level CONFIG: an engine of such a model has no weights to read, a plan no shapes. */
+static void a_model_without_its_bytes_runs_no_engine(void **state)
+{
+    (void)state;
+    myth_mem *mem;
+    const char *spec[] = {path, "random:gemma2-tiny:f32"};
+    const myth_engine_opts o = {.device = "cpu", .n_threads = 1, .n_ctx = 32};
+    assert_ok(myth_mem_open(&mem, 0, &rig_err));
+    for (int i = 0; i < 2; i++)
+        for (int level = MYTH_WEIGHTS_CONFIG; level <= MYTH_WEIGHTS_DATA; level++) {
+            myth_model m = {0};
+            myth_engine *e = NULL;
+            myth_plan plan;
+            open_at(&m, mem, spec[i], (myth_weights_level)level);
+            rig_err = (myth_error){0};
+            assert_int_equal(myth_plan_make(&plan, &m, &o, NULL, NULL, false, &rig_err),
+                             level == MYTH_WEIGHTS_CONFIG ? MYTH_EARG : MYTH_OK);
+            assert_int_equal(myth_engine_open(&e, &m, &o, &rig_err), level == MYTH_WEIGHTS_DATA ? MYTH_OK : MYTH_EARG);
+            if (level < MYTH_WEIGHTS_DATA)
+                assert_string_equal(rig_err.option, "level");
+            myth_engine_close(e);
+            myth_model_close(&m);
+        }
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
 int main(void)
 {
     int fd = mkstemps(path, 5);
@@ -112,6 +138,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(check_tensors_names_the_bad_one),
         cmocka_unit_test(levels_open_what_they_promise),
+        cmocka_unit_test(a_model_without_its_bytes_runs_no_engine),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(path);
