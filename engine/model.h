@@ -47,8 +47,6 @@ float myth_model_lora_scale(const myth_model *m, uint32_t i);
 uint64_t myth_model_lora_hash(const myth_model *m, uint32_t i);
 uint32_t myth_model_lora_matrices(const myth_model *m, uint32_t i);
 uint32_t myth_model_lora_left_out(const myth_model *m, uint32_t i);
-/* Whether every value of a tensor is finite; the tensor was opened with its data. */
-bool myth_tensor_is_finite(const myth_tensor *t);
 /* Checks every weight (--check-tensors). MYTH_EFORMAT names the first tensor with a value that is not finite. */
 myth_status myth_model_check_tensors(const myth_model *m, myth_error *err);
 

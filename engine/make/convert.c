@@ -629,6 +629,20 @@ static bool is_adapted_by_any(const job *j, const target *t)
     return is_adapted;
 }
 
+/* A value that is not finite is refused: of the source it would be hidden by types that cannot hold it, and one that
+ * the new type cannot hold would make a file that nothing can run. */
+static myth_status check_finite(const job *j, const target *t, myth_dtype type, const void *data, uint64_t bytes,
+                                bool is_source, myth_error *err)
+{
+    const myth_tensor piece = {.dtype = type, .data = data, .bytes = bytes};
+    if (myth_tensor_is_finite(&piece))
+        return MYTH_OK;
+    return myth_fail(err, is_source ? MYTH_EFORMAT : MYTH_EUNSUPPORTED,
+                     is_source ? "%s: tensor %s holds a value that is not finite: the file is damaged"
+                               : "%s: tensor %s has values too large for type %s; bf16 and f32 hold them",
+                     myth_weights_path(j->m->weights), t->name, myth_dtype_get(type)->name);
+}
+
 /* Elements from .. end - 1 of a source. */
 static myth_status write_rows(job *j, const target *t, const myth_slot_src *s, uint64_t from, uint64_t end,
                               uint64_t cols, const float *importance, myth_error *err)
@@ -643,6 +657,8 @@ static myth_status write_rows(job *j, const target *t, const myth_slot_src *s, u
         if (j->o->cancel && *j->o->cancel)
             return myth_fail(err, MYTH_ECANCEL, "%s: stopped", j->o->path);
         if (t->type == s->t->dtype && !t->plus_one && !is_random && !is_adapted) {
+            if ((st = check_finite(j, t, t->type, s->data + myth_row_bytes(t->type, at), bytes, true, err)) != MYTH_OK)
+                return st;
             myth_gguf_data(j->g, s->data + myth_row_bytes(t->type, at), bytes);
         } else {
             if ((st = load(j, s, at, k, err)) != MYTH_OK)
@@ -651,7 +667,11 @@ static myth_status write_rows(job *j, const target *t, const myth_slot_src *s, u
                 j->x[i] += 1.0f;
             for (uint32_t i = 0; is_adapted && i < j->m->n_lora; i++)
                 myth_lora_add(j->m->lora[i], t->name, at / cols, k / cols, j->x);
+            if ((st = check_finite(j, t, MYTH_F32, j->x, k * sizeof(float), true, err)) != MYTH_OK)
+                return st;
             quantise(j, t->type, k, cols, importance);
+            if ((st = check_finite(j, t, t->type, j->y, bytes, false, err)) != MYTH_OK)
+                return st;
             myth_gguf_data(j->g, j->y, bytes);
         }
         j->done += myth_row_bytes(s->t->dtype, k);
@@ -729,6 +749,8 @@ myth_status myth_convert(const myth_model *m, const myth_convert_opts *opts, myt
             "%s: added tokens of its tokenizer.json strip white space, are single words or are normalized, "
             "and GGUF has no key that says so; use the model as it is",
             myth_weights_name(m->weights));
+    if (myth_weights_get_level(m->weights) < MYTH_WEIGHTS_DATA)
+        return myth_fail_option(err, MYTH_EARG, "level", "level CONFIG or HEADER: open the model with level DATA");
     j.kind = opts->mix ? opts->mix : myth_mix_of(opts->type);
     if (!j.kind)
         return myth_fail(err, MYTH_EARG, "type %s cannot be written; known: %s", myth_dtype_get(opts->type)->name,

@@ -13,7 +13,8 @@
  *          of the embedding past the tokenizer are cut; other families: missing pieces are padded as unused
  * Memory   MYTH_CONVERT_ROWS elements in both forms and a row of importance, see myth_convert_bytes: less than two
  *          tensors, whatever their size
- * Errors   those of gguf_write.h and of the source; MYTH_ECANCEL; no file is left behind */
+ * Errors   those of gguf_write.h and of the source; MYTH_ECANCEL; MYTH_EFORMAT: a value of the source, or with its
+ *          adapters, is not finite; MYTH_EUNSUPPORTED: the type cannot hold a value; no file is left behind */
 #ifndef MYTH_CONVERT_H
 #define MYTH_CONVERT_H
 
@@ -47,7 +48,7 @@ typedef struct {
     const myth_cancel *cancel; /* may be NULL */
 } myth_convert_opts;
 
-/* The model was opened with level DATA. */
+/* The model was opened with level DATA, else MYTH_EARG. */
 myth_status myth_convert(const myth_model *m, const myth_convert_opts *opts, myth_error *err);
 /* What convert books (class STAGING) while it runs. */
 uint64_t myth_convert_bytes(const myth_model *m);

@@ -11,6 +11,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -449,6 +450,41 @@ void myth_weights_close(myth_weights *w)
     myth_free(w->mem, w->file);
     myth_free(w->mem, w->block);
     myth_free(w->mem, w);
+}
+
+/* ---- values ---- */
+
+/* A quantised block is finite when its f16 fields are. mxfp4 has an exponent byte e instead: its largest value is
+ * 12 * 2^(e - 128), finite up to e = 252. */
+static bool is_finite_block(myth_dtype t, const unsigned char *p)
+{
+    const myth_dtype_info *info = myth_dtype_get(t);
+    float f;
+    uint16_t h;
+    if (t == MYTH_F32) {
+        memcpy(&f, p, 4);
+        return isfinite(f);
+    }
+    if (t == MYTH_BF16) {
+        memcpy(&h, p, 2);
+        return (h & 0x7f80) != 0x7f80;
+    }
+    for (uint32_t i = 0; i < info->n_half; i++) {
+        memcpy(&h, p + info->half_off + 2 * i, 2); /* a field of the block */
+        if ((h & 0x7c00) == 0x7c00)
+            return false;
+    }
+    return t != MYTH_MXFP4 || p[0] <= 252;
+}
+
+bool myth_tensor_is_finite(const myth_tensor *t)
+{
+    const unsigned char *p = t->data;
+    uint32_t step = myth_dtype_block_bytes(t->dtype);
+    for (uint64_t off = 0; off < t->bytes; off += step) /* whole blocks */
+        if (!is_finite_block(t->dtype, p + off))
+            return false;
+    return true;
 }
 
 /* ---- getters ---- */

@@ -96,6 +96,8 @@ const myth_tensor *myth_weights_find(const myth_weights *w, const char *name);
  * ("blk.3.attn_q.weight"), whichever the format uses; NULL = not there. */
 const myth_tensor *myth_weights_slot(const myth_weights *w, const char *hf_name, const char *gguf_name);
 uint64_t myth_weights_bytes(const myth_weights *w); /* sum over tensors */
+/* Whether every value of a tensor is finite; the tensor was opened with its data. */
+bool myth_tensor_is_finite(const myth_tensor *t);
 /* Checks that no file of the tensors was changed since open; MYTH_EIO names the one that was. */
 myth_status myth_weights_check(const myth_weights *w, myth_error *err);
 /* Fills dst with elements first .. first + n - 1 of a tensor of a random: model, in the tensor's element type. The

@@ -11,6 +11,7 @@
 
 #include <dirent.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -557,12 +558,70 @@ static void test_no_key(void **state)
     assert_int_equal(myth_mem_close(mem), 0);
 }
 
+/* A value that is not finite must not vanish into blocks, nor one that the type cannot hold become infinity. */
+static void test_values_that_cannot_be_held(void **state)
+{
+    (void)state;
+    static const struct {
+        float value; /* of the first matrix, in the source */
+        myth_dtype type;
+        myth_status status;
+    } row[] = {
+        {NAN, MYTH_Q8_0, MYTH_EFORMAT},
+        {NAN, MYTH_Q4_K, MYTH_EFORMAT},
+        {NAN, MYTH_MXFP4, MYTH_EFORMAT},
+        {INFINITY, MYTH_BF16, MYTH_EFORMAT},
+        {INFINITY, MYTH_F32, MYTH_EFORMAT},
+        {3e5f, MYTH_F16, MYTH_EUNSUPPORTED},
+        {1e9f, MYTH_Q8_0, MYTH_EUNSUPPORTED},
+        {1e9f, MYTH_Q4_0, MYTH_EUNSUPPORTED},
+        {1e9f, MYTH_IQ4_NL, MYTH_EUNSUPPORTED},
+        {1e9f, MYTH_Q2_K, MYTH_EUNSUPPORTED},
+        {1e9f, MYTH_BF16, MYTH_OK},
+        {3e5f, MYTH_Q8_0, MYTH_OK},
+    };
+    myth_mem *mem = new_mem();
+    myth_model m = {0};
+    myth_error err = {0};
+    myth_convert_opts opts = {.path = files_path("finite.gguf"), .type = MYTH_F32};
+    open_model(&m, mem, "random:gemma2-tiny:f32");
+    assert_int_equal(myth_convert(&m, &opts, &err), MYTH_OK);
+    myth_model_close(&m);
+    open_model(&m, mem, opts.path);
+    const myth_tensor *t = myth_weights_find(m.weights, "blk.0.ffn_up.weight");
+    assert_non_null(t);
+    const uint64_t off = t->off;
+    myth_model_close(&m);
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        FILE *f = fopen(files_path("finite.gguf"), "r+b");
+        assert_non_null(f);
+        assert_int_equal(fseek(f, (long)off, SEEK_SET), 0);
+        assert_int_equal(fwrite(&row[i].value, sizeof row[i].value, 1, f), 1);
+        fclose(f);
+        open_model(&m, mem, files_path("finite.gguf"));
+        opts = (myth_convert_opts){.path = files_path("held.gguf"), .type = row[i].type};
+        err = (myth_error){0};
+        assert_int_equal(myth_convert(&m, &opts, &err), row[i].status);
+        assert_true(row[i].status == MYTH_OK || strstr(err.msg, "blk.0.ffn_up.weight"));
+        assert_int_equal(access(opts.path, F_OK) == 0, row[i].status == MYTH_OK);
+        unlink(opts.path);
+        myth_model_close(&m);
+    }
+    const myth_weights_opts header = {.level = MYTH_WEIGHTS_HEADER};
+    assert_int_equal(myth_model_open(&m, mem, files_path("finite.gguf"), &header, &err), MYTH_OK);
+    assert_int_equal(myth_convert(&m, &opts, &err), MYTH_EARG);
+    myth_model_close(&m);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_types), cmocka_unit_test(test_twice),      cmocka_unit_test(test_tokenizer),
-        cmocka_unit_test(test_inferred),  cmocka_unit_test(test_vocabulary), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_mixes),     cmocka_unit_test(test_threads),    cmocka_unit_test(test_no_key),
+        cmocka_unit_test(test_all_types),  cmocka_unit_test(test_twice),
+        cmocka_unit_test(test_tokenizer),  cmocka_unit_test(test_inferred),
+        cmocka_unit_test(test_vocabulary), cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_mixes),      cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_no_key),     cmocka_unit_test(test_values_that_cannot_be_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
