@@ -4,15 +4,12 @@
  * Source   key names and their order: llama.cpp conversion of Gemma, gguf-py constants */
 #include "convert.h"
 
-#include "engine/base/json.h"
-#include "engine/base/map.h"
 #include "engine/run/dense.h"
 #include "engine/run/lora.h"
 #include "engine/model/family.h"
 #include "gguf_write.h"
 #include "quant.h"
 
-#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -319,66 +316,47 @@ static void put_merges(job *j)
     }
 }
 
-/* A file of the source's folder, mapped; a missing one is an empty map. */
-static myth_status map_beside(job *j, myth_map *map, const char *name, myth_error *err)
-{
-    char path[PATH_MAX];
-    *map = (myth_map){0};
-    int n = snprintf(path, sizeof(path), "%s/%s", myth_weights_dir(j->m->weights), name);
-    if (n < 0 || (size_t)n >= sizeof(path))
-        return MYTH_OK;
-    myth_status st = myth_map_open(map, j->m->mem, path, 0, MYTH_MEM_STAGING, err);
-    return st == MYTH_ENOTFOUND ? MYTH_OK : st;
-}
-
-/* "chat_template" of a tokenizer_config.json, when it is one text. */
-static myth_status template_of(job *j, myth_str *out, const myth_map *map, myth_error *err)
-{
-    myth_json json;
-    myth_json_token tok;
-    myth_json_start(&json, map->base, map->size, map->path);
-    myth_status st = myth_json_next(&json, &tok, err);
-    if (st != MYTH_OK || tok.type != MYTH_JSON_OBJECT)
-        return st;
-    while ((st = myth_json_next(&json, &tok, err)) == MYTH_OK && tok.type == MYTH_JSON_KEY) {
-        if (!myth_json_is(&tok, "chat_template")) {
-            if ((st = myth_json_skip(&json, err)) != MYTH_OK)
-                return st;
-            continue;
-        }
-        if ((st = myth_json_next(&json, &tok, err)) == MYTH_OK && tok.type == MYTH_JSON_STRING &&
-            tok.len <= j->piece * sizeof(float))
-            *out = (myth_str){(const char *)j->x, myth_json_text((char *)j->x, &tok)};
-        return st;
-    }
-    return st;
-}
-
 /* The chat template is carried for other readers; nothing of ours runs it. */
 static myth_status put_template(job *j, myth_error *err)
 {
-    myth_str text = {NULL, 0};
-    myth_map file = {0}, config = {0};
-    myth_status st = MYTH_OK;
-    if (!myth_weights_dir(j->m->weights) || !is_ours(j, "tokenizer.chat_template"))
+    myth_str text;
+    if (!is_ours(j, "tokenizer.chat_template"))
         return MYTH_OK;
-    MYTH_TRY(map_beside(j, &file, "chat_template.jinja", err));
-    if (file.base)
-        text = (myth_str){(const char *)file.base, (size_t)file.size};
-    else
-        MYTH_TRY(map_beside(j, &config, "tokenizer_config.json", err));
-    if (config.base)
-        MYTH_TRY(template_of(j, &text, &config, err));
-    if (text.text)
+    const myth_status st =
+        myth_chat_template_copy(&text, j->m->mem, j->m->weights, (char *)j->x, (size_t)j->piece * sizeof(float), err);
+    if (st == MYTH_OK && text.text)
         myth_gguf_put_str(j->g, "tokenizer.chat_template", text);
-fail:
-    myth_map_close(&file);
-    myth_map_close(&config);
     return st;
+}
+
+/* GGUF has three keys for what ends a text. Readers know the family's marks by name; an id that only the model's files
+ * name takes a key before the end of turn does. */
+static myth_status put_ends(job *j, const myth_special_ids *s, myth_error *err)
+{
+    int32_t end[MYTH_TOK_END_MAX], more[MYTH_TOK_END_MAX + 1];
+    const uint32_t n_end = myth_tokenizer_ends(j->m->tokenizer, end);
+    uint32_t n_more = 0;
+    bool has_eos = n_end == 0;
+    for (uint32_t i = 0; i < n_end; i++) {
+        has_eos = has_eos || end[i] == s->eos;
+        if (end[i] != s->eos && end[i] != s->end_of_turn && end[i] != s->tool_response)
+            more[n_more++] = end[i];
+    }
+    const uint32_t first = !has_eos && n_more > 0; /* the place of eos */
+    if (n_more - first > 2)
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: eos_token_id has %u ids, and GGUF has keys for three",
+                         myth_weights_name(j->m->weights), n_end);
+    more[n_more] = s->end_of_turn;
+    put_id(j, "tokenizer.ggml.eos_token_id", first ? more[0] : s->eos);
+    put_id(j, "tokenizer.ggml.eot_token_id", more[first]);
+    if (n_more - first > 1)
+        put_id(j, "tokenizer.ggml.eom_token_id", more[first + 1]);
+    return MYTH_OK;
 }
 
 static myth_status put_tokenizer(job *j, myth_error *err)
 {
+    myth_status st = MYTH_OK;
     if (!j->m->tokenizer)
         return MYTH_OK;
     const myth_special_ids *s = myth_tokenizer_special(j->m->tokenizer);
@@ -389,10 +367,9 @@ static myth_status put_tokenizer(job *j, myth_error *err)
     put_pieces(j);
     put_merges(j);
     put_id(j, "tokenizer.ggml.bos_token_id", s->bos);
-    put_id(j, "tokenizer.ggml.eos_token_id", s->eos);
+    MYTH_TRY(put_ends(j, s, err));
     put_id(j, "tokenizer.ggml.unknown_token_id", s->unk);
     put_id(j, "tokenizer.ggml.padding_token_id", s->pad);
-    put_id(j, "tokenizer.ggml.eot_token_id", s->end_of_turn);
     put_id(j, "tokenizer.ggml.fim_pre_token_id", s->fim_prefix);
     put_id(j, "tokenizer.ggml.fim_mid_token_id", s->fim_middle);
     put_id(j, "tokenizer.ggml.fim_suf_token_id", s->fim_suffix);
@@ -400,7 +377,9 @@ static myth_status put_tokenizer(job *j, myth_error *err)
     myth_gguf_put_bool(j->g, "tokenizer.ggml.add_bos_token", true);
     myth_gguf_put_bool(j->g, "tokenizer.ggml.add_eos_token", j->c->is_bidirectional);
     myth_gguf_put_bool(j->g, "tokenizer.ggml.add_space_prefix", false);
-    return put_template(j, err);
+    st = put_template(j, err);
+fail:
+    return st;
 }
 
 /* ---- all facts ---- */

@@ -22,10 +22,8 @@ struct myth_branches {
     uint32_t k, n_branch, n_not_followed;
 };
 
-enum { STOP_MOST = 8 };
-
 /* Best ids of a row: stop ids among them are no branches. */
-static uint32_t k_of(const myth_sets_opts *o) { return o->n_member + STOP_MOST; }
+static uint32_t k_of(const myth_sets_opts *o) { return o->n_member + MYTH_CHAT_STOP_MAX; }
 
 void myth_branches_needs(myth_engine_opts *opts, const myth_sets_opts *o)
 {

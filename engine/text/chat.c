@@ -181,14 +181,20 @@ myth_status myth_chat_encode(const myth_tokenizer *t, myth_mem *mem, myth_chat_f
     return myth_chat_encode_with(t, mem, form, msg, n_msg, &(myth_chat_opts){.more = NULL}, ids, cap, n_ids, err);
 }
 
-int myth_chat_stop_ids(const myth_tokenizer *t, int32_t ids[8])
+int myth_chat_stop_ids(const myth_tokenizer *t, int32_t ids[MYTH_CHAT_STOP_MAX])
 {
+    enum { N_NAMED = 7 };
     const myth_special_ids *s = myth_tokenizer_special(t);
-    const int32_t stop[] = {s->eos,        s->end_of_turn, s->tool_response, s->fim_prefix,
-                            s->fim_middle, s->fim_suffix,  s->file_separator};
+    int32_t stop[N_NAMED + MYTH_TOK_END_MAX] = {s->eos,        s->end_of_turn, s->tool_response, s->fim_prefix,
+                                                s->fim_middle, s->fim_suffix,  s->file_separator};
+    const uint32_t n_stop = N_NAMED + myth_tokenizer_ends(t, stop + N_NAMED);
     int n = 0;
-    for (size_t i = 0; i < sizeof stop / sizeof *stop; i++)
-        if (stop[i] >= 0)
+    for (uint32_t i = 0; i < n_stop; i++) {
+        bool is_there = stop[i] < 0;
+        for (int k = 0; k < n; k++)
+            is_there = is_there || ids[k] == stop[i];
+        if (!is_there)
             ids[n++] = stop[i];
+    }
     return n;
 }

@@ -69,9 +69,19 @@ myth_status myth_chat_encode(const myth_tokenizer *t, myth_mem *mem, myth_chat_f
 myth_status myth_chat_encode_with(const myth_tokenizer *t, myth_mem *mem, myth_chat_form form, const myth_message *msg,
                                   size_t n_msg, const myth_chat_opts *opts, int32_t *ids, size_t cap, size_t *n_ids,
                                   myth_error *err);
-/* Ids that end an answer: eos, end of turn, and the family's others: a tool's result, which is not the model's to
- * write, and the fill-in markers (the vocabulary tells which there are). Returns how many (at most 8). */
-int myth_chat_stop_ids(const myth_tokenizer *t, int32_t ids[8]);
+enum { MYTH_CHAT_STOP_MAX = 12 };
+/* Ids that end an answer: eos, end of turn, those that the model's files name (myth_tokenizer_ends), and the family's
+ * others: a tool's result, which is not the model's to write, and the fill-in markers (the vocabulary tells which there
+ * are). Returns how many. */
+int myth_chat_stop_ids(const myth_tokenizer *t, int32_t ids[MYTH_CHAT_STOP_MAX]);
+
+/* The chat template that the model's files carry; nothing here runs it, prompts are written in the forms above. Copy:
+ * *out is the text, in dst, or NULL: there is none, or none of at most cap bytes. Is_other: whether there is one that
+ * does not write the turns of this form, so that the model was trained on other prompts. MYTH_EFORMAT, MYTH_EIO. */
+myth_status myth_chat_template_copy(myth_str *out, myth_mem *mem, const myth_weights *w, char *dst, size_t cap,
+                                    myth_error *err);
+myth_status myth_chat_template_is_other(bool *out, myth_mem *mem, const myth_weights *w, myth_chat_form form,
+                                        myth_error *err);
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { N_STOP = 8, STATE_WORDS = MYTH_AUTOMATON_STATE_MAX / 8 };
+enum { N_STOP = 12, STATE_WORDS = MYTH_AUTOMATON_STATE_MAX / 8 };
 
 typedef struct {
     uint64_t w[STATE_WORDS];

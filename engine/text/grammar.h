@@ -58,7 +58,7 @@ typedef struct myth_grammar myth_grammar;
 /* n_vocab: logits of a row (config.n_vocab), which may be more or fewer than the tokenizer's ids; a mask has a bit for
  * each. */
 uint64_t myth_grammar_plan(const myth_tokenizer *t, uint32_t n_vocab, uint32_t n_cached_masks);
-/* stop_ids: at most 8 are kept. n_cached_masks >= 1. MYTH_ENOMEM. */
+/* stop_ids: at most 12 are kept. n_cached_masks >= 1. MYTH_ENOMEM. */
 myth_status myth_grammar_open(myth_grammar **out, myth_mem *mem, const myth_tokenizer *t, uint32_t n_vocab,
                               const int32_t *stop_ids, int n_stop, uint32_t n_cached_masks, myth_error *err);
 void myth_grammar_close(myth_grammar *g); /* takes NULL */

@@ -15,8 +15,9 @@
  *          pieces are lent until then
  * Errors   MYTH_EFORMAT "path: piece N: what" or "path: offset N: what": an id missing, given twice or beyond the count
  *          of pieces, one text twice, a byte without a piece, no <bos> or <eos>, a merge of unknown pieces, more than
- *          2^20 pieces or merges, a piece of more than 4096 bytes; MYTH_EUNSUPPORTED: a normalizer, model or option
- *          that Gemma does not have
+ *          2^20 pieces or merges, a piece of more than 4096 bytes, an eos_token_id that is no id and no list of ids;
+ *          MYTH_EUNSUPPORTED: a normalizer, model or option that Gemma does not have, more than MYTH_TOK_END_MAX ids
+ *          that end a text
  * Threads  a tokenizer is immutable after open
  * Source   SentencePiece BPE (Kudo 2018); tokenizer.json and tokenizer.model as published with Gemma */
 #ifndef MYTH_TOKENIZER_H
@@ -49,6 +50,8 @@ typedef struct { /* -1 = the vocabulary has none; found by piece, never by numbe
 
 typedef struct myth_tokenizer myth_tokenizer;
 
+enum { MYTH_TOK_END_MAX = 4 };
+
 /* Reads the tokenizer of w (level CONFIG is enough). MYTH_ENOTFOUND when w has none. */
 myth_status myth_tokenizer_open(myth_tokenizer **out, myth_mem *mem, const myth_weights *w, myth_error *err);
 /* From a tokenizer.json or tokenizer.model file by itself, or a directory that holds one. */
@@ -64,6 +67,9 @@ myth_tokenizer_n_vocab(const myth_tokenizer *t); /* ids are 0..n-1; the embeddin
  * vocabulary in a file with scores and in one with merges has two. */
 uint64_t myth_tokenizer_hash(const myth_tokenizer *t);
 const myth_special_ids *myth_tokenizer_special(const myth_tokenizer *t);
+/* The ids of the vocabulary that end a text because the model's files say so, whatever their pieces are: eos_token_id
+ * of generation_config.json, else of config.json; tokenizer.ggml.{eos,eot,eom}_token_id of GGUF. Returns how many. */
+uint32_t myth_tokenizer_ends(const myth_tokenizer *t, int32_t ids[MYTH_TOK_END_MAX]);
 /* Some added token of a tokenizer.json strips white space, stands as a word by itself or is found after the normalizer:
  * what GGUF and SentencePiece files have no way to say. */
 bool myth_tokenizer_has_options(const myth_tokenizer *t);

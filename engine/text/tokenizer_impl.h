@@ -80,6 +80,8 @@ struct myth_tokenizer {
     } grow;
     uint32_t rank_of_other; /* by_rank: best rank of a merge whose result is no white-space run */
     myth_special_ids special;
+    int32_t end[MYTH_TOK_END_MAX]; /* ids that end a text, as the model's files say */
+    uint32_t n_end;
     int32_t byte_id[256], ascii_id[128];
     myth_tok_run run[3];            /* space, newline, tab */
     uint8_t run_of[256];            /* 1 + index into run; 0 = none */

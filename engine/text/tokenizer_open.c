@@ -75,7 +75,62 @@ static uint32_t random_rows(const myth_weights *w, bool *is_gemma4)
     return n;
 }
 
-myth_status myth_tokenizer_open(myth_tokenizer **out, myth_mem *mem, const myth_weights *w, myth_error *err)
+/* One more id that ends a text; one outside the vocabulary never comes. */
+static myth_status add_end(myth_tokenizer *t, const char *path, int64_t id, myth_error *err)
+{
+    if (id < 0 || id >= (int64_t)myth_tokenizer_n_vocab(t))
+        return MYTH_OK;
+    for (uint32_t i = 0; i < t->n_end; i++)
+        if (t->end[i] == id)
+            return MYTH_OK;
+    if (t->n_end == MYTH_TOK_END_MAX)
+        return myth_fail(err, MYTH_EUNSUPPORTED, "%s: eos_token_id: at most %d ids are supported", path,
+                         MYTH_TOK_END_MAX);
+    t->end[t->n_end++] = (int32_t)id;
+    return MYTH_OK;
+}
+
+static myth_status add_ends(myth_tokenizer *t, const char *path, const myth_meta_value *v, myth_error *err)
+{
+    int64_t id = 0;
+    myth_status st = MYTH_OK;
+    if (v->type == MYTH_META_INT || (v->type == MYTH_META_UINT && v->v.u <= INT64_MAX))
+        return add_end(t, path, v->type == MYTH_META_INT ? v->v.i : (int64_t)v->v.u, err);
+    bool is_list = v->type == MYTH_META_ARRAY;
+    for (uint64_t i = 0; is_list && i < v->count && st == MYTH_OK; i++)
+        if ((is_list = myth_meta_item_i64(&id, v, i)))
+            st = add_end(t, path, id, err);
+    return is_list ? st
+                   : myth_fail(err, MYTH_EFORMAT, "%s: %.*s: expected an id or a list of ids", path, (int)v->key.len,
+                               v->key.text);
+}
+
+/* A generation_config.json is what generates; GGUF has a key for each. */
+static myth_status read_ends(myth_tokenizer *t, const myth_weights *w, myth_error *err)
+{
+    static const char *const hf[] = {"generation_config.eos_token_id", "eos_token_id", "text_config.eos_token_id"},
+                             *const gguf[] = {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
+                                              "tokenizer.ggml.eom_token_id"};
+    const bool is_gguf = myth_weights_get_format(w) == MYTH_FORMAT_GGUF;
+    myth_status st = MYTH_OK;
+    for (int i = 0; i < 3 && st == MYTH_OK; i++) {
+        const myth_meta_value *v = myth_meta_find(myth_weights_meta(w), is_gguf ? gguf[i] : hf[i]);
+        if (!v)
+            continue;
+        st = add_ends(t, myth_weights_path(w), v, err);
+        if (!is_gguf)
+            break;
+    }
+    return st;
+}
+
+uint32_t myth_tokenizer_ends(const myth_tokenizer *t, int32_t ids[MYTH_TOK_END_MAX])
+{
+    memcpy(ids, t->end, sizeof t->end);
+    return t->n_end;
+}
+
+static myth_status open_of(myth_tokenizer **out, myth_mem *mem, const myth_weights *w, myth_error *err)
 {
     const char *path = myth_weights_path(w);
     bool is_gemma4 = false;
@@ -92,4 +147,14 @@ myth_status myth_tokenizer_open(myth_tokenizer **out, myth_mem *mem, const myth_
         return open_in(out, mem, path, strlen(path), err);
     const char *slash = strrchr(path, '/');
     return open_in(out, mem, slash ? path : ".", slash ? (size_t)(slash - path) : 1, err);
+}
+
+myth_status myth_tokenizer_open(myth_tokenizer **out, myth_mem *mem, const myth_weights *w, myth_error *err)
+{
+    myth_status st = open_of(out, mem, w, err);
+    if (st == MYTH_OK && (st = read_ends(*out, w, err)) != MYTH_OK) {
+        myth_tokenizer_close(*out);
+        *out = NULL;
+    }
+    return st;
 }

@@ -105,7 +105,7 @@ typedef struct {
     myth_detok detok;  /* of thoughts alone where there are texts to stop at */
     myth_stops stops;
     myth_channel channel;
-    int32_t stop[8];
+    int32_t stop[MYTH_CHAT_STOP_MAX];
     int n_stop;
     myth_on_said *on_said;
     void (*on_prefill)(void *user, uint32_t done, uint32_t total); /* may be NULL */

@@ -118,6 +118,7 @@ static myth_status open_all(run_state *r, myth_error *err)
         MYTH_TRY(
             myth_fail(err, MYTH_EARG, "--reasoning-budget: a thought is not of the grammar; leave one of both out"));
     MYTH_TRY(myth_said_check(&r->model, so.thinks, err));
+    myth_said_template(r->cli, &r->model);
     MYTH_TRY(myth_stop_texts_read(&so.stops, &o->stop, r->model.tokenizer, err));
     MYTH_TRY(myth_grammars_check_choice(o->tool_choice, so.grammar != NULL, so.thinks, so.n_think, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));

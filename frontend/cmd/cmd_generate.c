@@ -141,6 +141,7 @@ static myth_status encode_chat(run_state *r, const myth_message *msg, size_t n_m
     myth_status st;
     opts.thinks = r->thinks;
     MYTH_TRY(myth_said_check(&r->model, r->thinks, err));
+    myth_said_template(r->cli, &r->model);
     MYTH_TRY(alloc_prompt(r, cap, err));
     MYTH_TRY(myth_chat_encode_with(r->model.tokenizer, r->cli->mem, form, msg, n_msg, &opts, r->prompt, cap,
                                    &r->n_prompt, err));
@@ -433,7 +434,7 @@ static myth_status generate(run_state *r, myth_error *err)
     const myth_generate_flags *o = r->o;
     myth_cli *cli = r->cli;
     myth_engine_opts eo;
-    int32_t stop[8];
+    int32_t stop[MYTH_CHAT_STOP_MAX];
     uint64_t hash;
     myth_plan_extra extra = {0};
     MYTH_TRY(myth_generate_budget(o, &r->thinks, &r->n_think, err));

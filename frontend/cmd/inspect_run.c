@@ -8,6 +8,7 @@
 #include "frontend/cli/environment.h"
 #include "frontend/cli/hints.h"
 #include "frontend/cli/plan_out.h"
+#include "frontend/common/said.h"
 #include "frontend/inspect/report/edition.h"
 #include "frontend/inspect/report/outputs.h"
 #include "frontend/rates/expect.h"
@@ -429,6 +430,8 @@ static myth_status open_model(run *w, myth_error *err)
     if (st == MYTH_OK && !m->tokenizer)
         st = myth_fail(err, MYTH_EUNSUPPORTED, "%s has no tokenizer; give a model with one",
                        myth_weights_path(m->weights));
+    if (st == MYTH_OK)
+        myth_said_template(w->cli, m);
     char spec[PATH_MAX];
     if (st == MYTH_OK && myth_cli_model_spec(&w->o->model, spec, sizeof(spec), NULL) == MYTH_OK)
         myth_runlog_model(w->log, m, spec);

@@ -23,6 +23,17 @@ myth_status myth_said_check(const myth_model *m, bool thinks, myth_error *err)
                          myth_family_name(m->config.family));
 }
 
+void myth_said_template(const myth_cli *cli, const myth_model *m)
+{
+    bool is_other = false;
+    if (m->tokenizer)
+        myth_chat_template_is_other(&is_other, cli->mem, m->weights, myth_chat_form_of(&m->config, m->tokenizer), NULL);
+    if (is_other)
+        myth_term_note(cli->term,
+                       "%s has a chat template of its own, which is not used: prompts are written as Gemma's",
+                       myth_model_name(m));
+}
+
 void myth_said_print(myth_json_out *j, const char *key, const myth_tokenizer *t, myth_channel c, const int32_t *ids,
                      uint32_t n, char *piece, myth_said part, uint64_t n_byte)
 {

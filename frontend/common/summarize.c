@@ -149,7 +149,7 @@ static myth_status answer(desk *d, char line[MYTH_HEADLINE_CAP], const line_form
         .step = step_line,
         .may_end = line_may_end,
     };
-    int32_t stop[8];
+    int32_t stop[MYTH_CHAT_STOP_MAX];
     uint32_t n = 0, at = 0;
     size_t len = 0;
     char *text = d->text;
@@ -232,7 +232,7 @@ static myth_status open_desk(desk *d, const myth_engine_flags *engine, myth_erro
     const myth_sample_params greedy = {0};
     myth_engine_opts eo;
     myth_plan_extra extra = {0};
-    int32_t stop[8];
+    int32_t stop[MYTH_CHAT_STOP_MAX];
     myth_status st;
     if (!m->tokenizer)
         MYTH_TRY(myth_fail(err, MYTH_EUNSUPPORTED, "%s has no tokenizer; give a model with one",

@@ -531,7 +531,7 @@ myth_status myth_inspect_needs(const myth_inspection *in, myth_engine_opts *opts
 myth_status myth_inspect_take_run(myth_inspection *in, myth_error *err)
 {
     run_bytes b;
-    int32_t stop[8];
+    int32_t stop[MYTH_CHAT_STOP_MAX];
     int n_stop;
     const myth_tokenizer *t = in->model->tokenizer;
     size_run(&b, in);

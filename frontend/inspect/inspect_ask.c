@@ -85,7 +85,7 @@ static void report_exchange(const myth_inspection *in, const myth_question *q, u
 }
 
 myth_generate_opts myth_inspect_start_answer(const myth_inspection *in, const myth_question *q, myth_grammar *grammar,
-                                             myth_automaton *a, int32_t stop[8])
+                                             myth_automaton *a, int32_t stop[MYTH_CHAT_STOP_MAX])
 {
     myth_inspect_automaton(in, a, q->g);
     myth_grammar_start(grammar, a);
@@ -105,7 +105,7 @@ myth_generate_opts myth_inspect_start_answer(const myth_inspection *in, const my
 /* Lets the model answer. */
 static myth_status generate(myth_inspection *in, const myth_question *q, uint32_t *n, myth_finish *why, myth_error *err)
 {
-    int32_t stop[8];
+    int32_t stop[MYTH_CHAT_STOP_MAX];
     myth_automaton a;
     myth_status st = myth_inspect_catch_up(in, why, err);
     if (st != MYTH_OK || *why == MYTH_FINISH_CANCELLED)

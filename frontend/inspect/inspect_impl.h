@@ -38,7 +38,7 @@ typedef struct {
     myth_findings_grammar g;
     myth_automaton a;
     myth_seq *s; /* with the part's tokens; NULL = another part needed it */
-    int32_t *ids, stop[8];
+    int32_t *ids, stop[MYTH_CHAT_STOP_MAX];
     uint32_t n_ids;
     myth_finish finish;
 } inspect_job;
@@ -253,7 +253,7 @@ myth_question myth_inspect_first_question(const myth_inspection *in, uint32_t pa
 /* Starts the grammar at the beginning of the question's answer, and says how to generate it; the caller adds its own
  * callbacks. a and stop are lent until the answer has ended. */
 myth_generate_opts myth_inspect_start_answer(const myth_inspection *in, const myth_question *q, myth_grammar *grammar,
-                                             myth_automaton *a, int32_t stop[8]);
+                                             myth_automaton *a, int32_t stop[MYTH_CHAT_STOP_MAX]);
 /* Writes the text of an answer to q->text. MYTH_EFULL: it is longer than any answer of the grammar. */
 myth_status myth_inspect_write_text(const myth_inspection *in, const myth_question *q, const int32_t *ids, uint32_t n,
                                     size_t *len, myth_error *err);

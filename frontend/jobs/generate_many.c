@@ -58,7 +58,7 @@ static void print_counts(const myth_answers *a, const myth_model *m)
 /* Answers the prompts of --jsonl; *n_fault is how many lines were none. */
 static myth_status answer_many(myth_cli *cli, const myth_generate_flags *o, uint64_t *n_fault, myth_error *err)
 {
-    int32_t stop[8];
+    int32_t stop[MYTH_CHAT_STOP_MAX];
     bool thinks;
     uint32_t n_think;
     uint64_t hash;
@@ -75,6 +75,8 @@ static myth_status answer_many(myth_cli *cli, const myth_generate_flags *o, uint
     MYTH_TRY(myth_stop_texts_read(&stops, &o->stop, model.tokenizer, err));
     MYTH_TRY(check_tool_choice(o, &model, grammar != NULL, thinks, n_think, err));
     MYTH_TRY(myth_said_check(&model, thinks, err));
+    if (o->chat)
+        myth_said_template(cli, &model);
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
     myth_answers_opts ao = {
         .prompts = o->jsonl,

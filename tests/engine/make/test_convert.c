@@ -487,6 +487,53 @@ static void test_vocabulary(void **state)
     }
 }
 
+/* What ends a text by the source's files ends it by the new file's, too; marks known by name leave their keys to it. */
+static void test_ends(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *json;
+        int64_t eos, eot, eom; /* facts of the new file; -1 = absent */
+        myth_status status;
+    } row[] = {
+        {"{}", 1, -1, -1, MYTH_OK}, /* this vocabulary has no end of turn */
+        {"{\"eos_token_id\":1}", 1, -1, -1, MYTH_OK},
+        {"{\"eos_token_id\":14}", 14, -1, -1, MYTH_OK},
+        {"{\"eos_token_id\":[1,14]}", 1, 14, -1, MYTH_OK},
+        {"{\"eos_token_id\":[14,1,15]}", 1, 14, 15, MYTH_OK},
+        {"{\"eos_token_id\":[1,14,15,16]}", 0, 0, 0, MYTH_EUNSUPPORTED},
+    };
+    static const char *const key[] = {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
+                                      "tokenizer.ggml.eom_token_id"};
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        const int64_t want[] = {row[i].eos, row[i].eot, row[i].eom};
+        int32_t x[MYTH_CHAT_STOP_MAX], y[MYTH_CHAT_STOP_MAX];
+        myth_mem *mem = new_mem();
+        myth_model a, b;
+        myth_error err = {0};
+        put_folder(MYTH_FAMILY_GEMMA3, 272, 1, 32, count_up);
+        files_text("v/generation_config.json", row[i].json);
+        open_model(&a, mem, files_path("v"));
+        const myth_convert_opts opts = {.path = files_path("ends.gguf"), .type = MYTH_F32};
+        assert_int_equal(myth_convert(&a, &opts, &err), row[i].status);
+        const int n = myth_chat_stop_ids(a.tokenizer, x);
+        if (row[i].status == MYTH_OK) {
+            open_model(&b, mem, files_path("ends.gguf"));
+            for (int k = 0; k < 3; k++) {
+                uint32_t id = 0;
+                assert_int_equal(myth_meta_u32(&id, myth_weights_meta(b.weights), key[k]), want[k] >= 0);
+                assert_true(want[k] < 0 || id == want[k]);
+            }
+            assert_int_equal(myth_chat_stop_ids(b.tokenizer, y), n);
+            assert_memory_equal(x, y, (size_t)n * sizeof(*x));
+            myth_model_close(&b);
+        }
+        myth_model_close(&a);
+        assert_int_equal(myth_mem_close(mem), 0);
+    }
+    unlink(files_path("v/generation_config.json"));
+}
+
 /* ---- failures ---- */
 
 static void expect_failure(const myth_model *m, const char *path, const myth_cancel *cancel, myth_status wanted)
@@ -617,11 +664,17 @@ static void test_values_that_cannot_be_held(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_types),  cmocka_unit_test(test_twice),
-        cmocka_unit_test(test_tokenizer),  cmocka_unit_test(test_inferred),
-        cmocka_unit_test(test_vocabulary), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_mixes),      cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_no_key),     cmocka_unit_test(test_values_that_cannot_be_held),
+        cmocka_unit_test(test_all_types),
+        cmocka_unit_test(test_twice),
+        cmocka_unit_test(test_tokenizer),
+        cmocka_unit_test(test_inferred),
+        cmocka_unit_test(test_vocabulary),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_mixes),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_no_key),
+        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_values_that_cannot_be_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* test_chat.c - chat templates, token by token: the tokens equal those of the rendered string encoded with control
  * tokens; folding of messages, trimming, and chats that are refused. */
 #include "engine/text/chat.h"
+#include "tests/support/files.h"
 #include "tokenizer_texts.h"
 
 static myth_mem *mem;
@@ -162,19 +163,122 @@ static void stop_ids(void **state)
 {
     (void)state;
     for (int k = 0; k < 2; k++) {
-        int32_t ids[8];
+        int32_t ids[MYTH_CHAT_STOP_MAX];
         assert_int_equal(myth_chat_stop_ids(tok[k], ids), 2);
         assert_int_equal(ids[0], 1);
         assert_int_equal(ids[1], k ? 107 : 106);
     }
 }
 
+/* A folder with the files beside the tensors: all that a tokenizer and a template are read from. */
+static myth_weights *open_folder(const char *config, const char *generation, const char *jinja, const char *json)
+{
+    static const char *const name[] = {"m/generation_config.json", "m/chat_template.jinja", "m/tokenizer_config.json"};
+    const char *const text[] = {generation, jinja, json};
+    static const myth_weights_opts level = {.level = MYTH_WEIGHTS_CONFIG};
+    myth_weights *w;
+    myth_error err;
+    size_t n;
+    files_clear("m");
+    files_text("m/config.json", config);
+    for (int i = 0; i < 3; i++)
+        if (text[i])
+            files_text(name[i], text[i]);
+    char *vocabulary = read_golden("small_new.json", &n);
+    files_put("m/tokenizer.json", vocabulary, n);
+    free(vocabulary);
+    assert_int_equal(myth_weights_open(&w, mem, files_path("m"), &level, &err), MYTH_OK);
+    return w;
+}
+
+/* A fine-tune names the piece that ends its answers; generation_config.json is asked first. */
+static void ends_that_the_files_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *config, *generation;
+        int n; /* stop ids behind eos and end of turn */
+        int32_t id[2];
+        myth_status status;
+    } row[] = {
+        {"{}", NULL, 0, {0}, MYTH_OK},
+        {"{\"eos_token_id\":14}", NULL, 1, {14}, MYTH_OK},
+        {"{\"eos_token_id\":[1,14,106]}", NULL, 1, {14}, MYTH_OK},
+        {"{\"eos_token_id\":[1,14]}", "{\"eos_token_id\":[15,1,15,16]}", 2, {15, 16}, MYTH_OK},
+        {"{\"eos_token_id\":[1,14]}", "{\"eos_token_id\":null}", 1, {14}, MYTH_OK},
+        {"{\"text_config\":{\"eos_token_id\":14}}", NULL, 1, {14}, MYTH_OK},
+        {"{\"eos_token_id\":[-1,99999999]}", NULL, 0, {0}, MYTH_OK}, /* never come */
+        {"{\"eos_token_id\":\"<eos>\"}", NULL, 0, {0}, MYTH_EFORMAT},
+        {"{\"eos_token_id\":[1,\"x\"]}", NULL, 0, {0}, MYTH_EFORMAT},
+        {"{\"eos_token_id\":[11,12,13,14,15]}", NULL, 0, {0}, MYTH_EUNSUPPORTED},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        myth_weights *w = open_folder(row[i].config, row[i].generation, NULL, NULL);
+        myth_tokenizer *t;
+        int32_t ids[MYTH_CHAT_STOP_MAX];
+        assert_int_equal(myth_tokenizer_open(&t, mem, w, NULL), row[i].status);
+        if (t) {
+            assert_int_equal(myth_chat_stop_ids(t, ids), 2 + row[i].n);
+            assert_memory_equal(ids + 2, row[i].id, (size_t)row[i].n * sizeof *ids);
+        }
+        myth_tokenizer_close(t);
+        myth_weights_close(w);
+    }
+}
+
+/* A template with other marks than the family's is another prompt than the model was trained on. */
+static void templates_that_the_files_carry(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *jinja, *json, *text;
+        bool is_other;
+    } row[] = {
+        {NULL, NULL, NULL, false},
+        {"{{ bos_token }}<|im_start|>", NULL, "{{ bos_token }}<|im_start|>", true},
+        {"<start_of_turn>user", NULL, "<start_of_turn>user", false},
+        {"<start_of_turn>user", "{\"chat_template\":\"<|im_start|>\"}", "<start_of_turn>user", false},
+        {NULL, "{\"x\":{\"chat_template\":1},\"chat_template\":\"a\\n<|im_start|>\"}", "a\n<|im_start|>", true},
+        {NULL, "{\"chat_template\":\"\\u003cstart_of_turn\\u003e\"}", "<start_of_turn>", false},
+        {NULL, "{\"chat_template\":[{\"name\":\"default\",\"template\":\"x\"}]}", NULL, false},
+        {NULL, "{\"added\":1}", NULL, false},
+    };
+    char dst[64];
+    myth_str text;
+    bool is_other;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        myth_weights *w = open_folder("{}", NULL, row[i].jinja, row[i].json);
+        assert_int_equal(myth_chat_template_copy(&text, mem, w, dst, sizeof dst, NULL), MYTH_OK);
+        assert_int_equal(text.text != NULL, row[i].text != NULL);
+        if (row[i].text) {
+            assert_int_equal(text.len, strlen(row[i].text));
+            assert_memory_equal(text.text, row[i].text, text.len);
+            assert_int_equal(myth_chat_template_copy(&text, mem, w, dst, 3, NULL), MYTH_OK);
+            assert_null(text.text);
+        }
+        assert_int_equal(myth_chat_template_is_other(&is_other, mem, w, MYTH_CHAT_FOLDED, NULL), MYTH_OK);
+        assert_int_equal(is_other, row[i].is_other);
+        assert_int_equal(myth_chat_template_is_other(&is_other, mem, w, MYTH_CHAT_TURNS, NULL), MYTH_OK);
+        assert_int_equal(is_other, row[i].text != NULL); /* none has the marks of Gemma 4 */
+        myth_weights_close(w);
+    }
+    myth_weights *w = open_folder("{}", NULL, NULL, "{\"chat_template\":");
+    assert_int_equal(myth_chat_template_is_other(&is_other, mem, w, MYTH_CHAT_FOLDED, NULL), MYTH_EFORMAT);
+    assert_false(is_other);
+    myth_weights_close(w);
+}
+
 int main(void)
 {
+    files_mkdir("m");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rendered_strings),   cmocka_unit_test(messages_cannot_make_control),
-        cmocka_unit_test(roles_out_of_order), cmocka_unit_test(full_and_failing),
+        cmocka_unit_test(rendered_strings),
+        cmocka_unit_test(messages_cannot_make_control),
+        cmocka_unit_test(roles_out_of_order),
+        cmocka_unit_test(full_and_failing),
         cmocka_unit_test(stop_ids),
+        cmocka_unit_test(ends_that_the_files_name),
+        cmocka_unit_test(templates_that_the_files_carry),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -102,6 +102,48 @@ static void budget(void **state)
     assert_string_equal(r.out, "\n"); /* there are only thoughts, which are not printed */
 }
 
+/* Prompts are Gemma's, whatever template the files carry: a note says so where that is another one. */
+static void a_template_of_its_own_is_told(void **state)
+{
+    (void)state;
+    static const char *const line[] = {"$M generate -m $D/%s.gguf --chat -p Hi -n 1",
+                                       "echo Hi | $M chat -m $D/%s.gguf -n 1",
+                                       "$M inspect-file -m $D/%s.gguf -n 8 $D/a.c"};
+    cli_shell(
+        &r, "echo 'int a;' >$D/a.c; for i in 'own <|im_start|>' 'same <start_of_turn>'; do set -- $i; $M convert " TINY
+            "-o $D/$1.gguf --kv tokenizer.chat_template=$2 || exit 1; done");
+    assert_int_equal(r.code, 0);
+    for (int i = 0; i < 3; i++)
+        for (int is_same = 0; is_same < 2; is_same++) {
+            char shell[256];
+            snprintf(shell, sizeof shell, line[i], is_same ? "same" : "own");
+            cli_shell(&r, shell);
+            assert_int_equal(strstr(r.err, "a chat template of its own") != NULL, !is_same);
+        }
+    cli_shell(&r, "$M generate -m $D/own.gguf -p Hi -n 1"); /* no turns are written */
+    assert_int_equal(r.code, 0);
+    assert_null(strstr(r.err, "template"));
+}
+
+/* What the files say ends an answer does, beside the pieces known by name. */
+static void an_end_that_the_file_names(void **state)
+{
+    (void)state;
+    json_t *j = cli_json(&r, "generate " TINY "-p Hi -n 8 --json");
+    const json_t *ids = json_object_get(j, "ids");
+    assert_int_equal(json_array_size(ids), 8);
+    char line[256];
+    snprintf(line, sizeof line, "$M convert " TINY "-o $D/end.gguf --type f32 --kv tokenizer.ggml.eot_token_id=%d",
+             (int)json_integer_value(json_array_get(ids, 1)));
+    json_decref(j);
+    cli_shell(&r, line);
+    assert_int_equal(r.code, 0);
+    snprintf(line, sizeof line, "generate -m %s/end.gguf -p Hi -n 8 --json", cli_dir);
+    j = cli_json(&r, line);
+    assert_string_equal(json_string_value(json_object_get(j, "finish_reason")), "stop");
+    json_decref(j);
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -118,7 +160,11 @@ static void refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(prompts_of_the_families), cmocka_unit_test(conversations),
-                                       cmocka_unit_test(budget), cmocka_unit_test(refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(prompts_of_the_families),
+                                       cmocka_unit_test(conversations),
+                                       cmocka_unit_test(budget),
+                                       cmocka_unit_test(a_template_of_its_own_is_told),
+                                       cmocka_unit_test(an_end_that_the_file_names),
+                                       cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }

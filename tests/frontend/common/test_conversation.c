@@ -338,7 +338,7 @@ static void many_results_need_room_for_their_names(void **state)
 
 static void stop_ids(void **state)
 {
-    int32_t ids[8];
+    int32_t ids[MYTH_CHAT_STOP_MAX];
     (void)state;
     const myth_special_ids *s = myth_tokenizer_special(tok[1]);
     assert_int_equal(myth_chat_stop_ids(tok[1], ids), 3);
