@@ -276,7 +276,7 @@ myth_status myth_seq_sync(myth_seq *s, const int32_t *ids, uint32_t n, uint32_t 
  * save_whole its checkpoints too, of which restore takes as many as are free: with all of them what follows, cuts
  * too, has the bits of a sequence that was never saved. Restore reads both into an empty sequence of an engine with the
  * same model and cache types. MYTH_EFORMAT: saved with another model (myth_model_hash), by an engine of another shape,
- * or damaged; s is then still empty. */
+ * or damaged (they end in a sum of their bytes); s is then still empty. */
 uint64_t myth_seq_save_bytes(const myth_seq *s);
 myth_status myth_seq_save(const myth_seq *s, void *dst, uint64_t cap, myth_error *err);
 uint64_t myth_seq_save_whole_bytes(const myth_seq *s);
@@ -418,7 +418,7 @@ uint64_t myth_capture_state_bytes(const myth_engine *e);
 myth_status myth_capture_save(myth_engine *e, void *dst, uint64_t cap, myth_error *err);
 myth_status myth_capture_restore(myth_engine *e, const void *src, uint64_t bytes, myth_error *err);
 /* Adds saved sums to others of the same model, layers and labels, both of `bytes` bytes: the bits are those of one run
- * over the rows of both, in any order. MYTH_EFORMAT: they are not of one shape; nothing changed. A sum past 2^63 marks
+ * over the rows of both, in any order. MYTH_EFORMAT: not of one shape, or damaged; nothing changed. A sum past 2^63 marks
  * its layer, as a value that could not be summed does. */
 myth_status myth_capture_add_saved(void *sums, const void *more, uint64_t bytes, myth_error *err);
 

@@ -6,6 +6,8 @@
  *          captured layer takes the same rows */
 #include "engine_impl.h"
 
+#include "engine/base/hash.h"
+
 #include <string.h>
 
 #define TORN "capture: a forward failed since the last reset: rows of it may be missing in the sums"
@@ -112,11 +114,11 @@ fail:
 
 /* ---- saved sums ----
  *
- * Little endian: "MYTHCAP1", u32 n_layer, n_label, d_model, 0, u64 model; u32 [n_layer] the captured residuals, rising,
- * and a 0 if their number is odd; u64 [n_label] counts; for each residual i64 [n_label, d_model] and i32 bad. The order
- * does not depend on how the layers are divided among devices. */
+ * Little endian: "MYTHCAP2", u32 n_layer, n_label, d_model, 0, u64 model; u32 [n_layer] the captured residuals, rising,
+ * and a 0 if their number is odd; u64 [n_label] counts; for each residual i64 [n_label, d_model] and i32 bad; the sum
+ * of all that (hash.h). The order does not depend on how the layers are divided among devices. */
 
-static const char CAPTURE_MAGIC[8] = {'M', 'Y', 'T', 'H', 'C', 'A', 'P', '1'};
+static const char CAPTURE_MAGIC[8] = {'M', 'Y', 'T', 'H', 'C', 'A', 'P', '2'};
 enum { CAPTURE_HEAD = 8 + 4 * 4 + 8 };
 
 static uint64_t head_bytes(const myth_engine *e)
@@ -126,7 +128,7 @@ static uint64_t head_bytes(const myth_engine *e)
 
 uint64_t myth_capture_state_bytes(const myth_engine *e)
 {
-    return e->layout.n_capture ? head_bytes(e) + e->layout.n_capture * (sum_bytes(e) + 4) : 0;
+    return e->layout.n_capture ? head_bytes(e) + e->layout.n_capture * (sum_bytes(e) + 4) + MYTH_SUM_BYTES : 0;
 }
 
 /* All but the sums, which follow. */
@@ -167,7 +169,10 @@ myth_status myth_capture_save(myth_engine *e, void *dst, uint64_t cap, myth_erro
         myth_stream_read(part->stream, p + sum_bytes(e), bad_of(e, part, (uint32_t)idx), 4);
         p += sum_bytes(e) + 4;
     }
-    return myth_engine_sync(e, err);
+    const myth_status st = myth_engine_sync(e, err);
+    if (st == MYTH_OK)
+        myth_sum_put(dst, (size_t)need);
+    return st;
 }
 
 /* Compares what stands before the counts with what this engine would write. */
@@ -194,7 +199,7 @@ static myth_status check_head(const myth_engine *e, const unsigned char *p, uint
             if (saved != l)
                 return myth_fail(err, MYTH_EFORMAT, "saved sums have layer %u where layer %u is expected", saved, l);
         }
-    return MYTH_OK;
+    return myth_sum_holds(p, (size_t)bytes) ? MYTH_OK : myth_fail(err, MYTH_EFORMAT, "saved sums that are damaged");
 }
 
 myth_status myth_capture_restore(myth_engine *e, const void *src, uint64_t bytes, myth_error *err)
@@ -233,7 +238,8 @@ static bool is_saved(const unsigned char *p, uint64_t bytes)
     if (n_layer > MYTH_LAYER_MAX + 1 || n_label > UINT32_MAX / 8 || d > UINT32_MAX / 8 ||
         n_label * d > (UINT64_MAX >> 16) / (MYTH_LAYER_MAX + 1))
         return false;
-    return bytes == CAPTURE_HEAD + 8 * ((n_layer + 1) / 2) + 8 * n_label + n_layer * (8 * n_label * d + 4);
+    return bytes == CAPTURE_HEAD + 8 * ((n_layer + 1) / 2) + 8 * n_label + n_layer * (8 * n_label * d + 4) + 8 &&
+           myth_sum_holds(p, (size_t)bytes);
 }
 
 /* a += b, of unaligned integers; false when the sum is past the range. */
@@ -273,6 +279,7 @@ myth_status myth_capture_add_saved(void *sums, const void *more, uint64_t bytes,
         a += 4;
         b += 4;
     }
+    myth_sum_put(sums, (size_t)bytes);
     return MYTH_OK;
 }
 

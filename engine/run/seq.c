@@ -1,8 +1,8 @@
 /* seq.c - sequences: tokens on the host, rows in the cache; fork, checkpoint, truncate, evict, save and restore.
  *
- * Saved form, little endian: "MYTHSEQ4", u32 n_tok, n_high, n_gap, page_tok, ring_tok, n_page, type_k, type_v, the gaps
+ * Saved form, little endian: "MYTHSEQ5", u32 n_tok, n_high, n_gap, page_tok, ring_tok, n_page, type_k, type_v, the gaps
  * (from, to; zeros past n_gap), u64 page_bytes, ring_bytes, the model's number (myth_model_hash), the tokens held
- * (i32), their pages in order, the ring. It fits an engine with the same model, cache types, page and ring length.
+ * (i32), their pages in order, the ring, with save_whole the checkpoints, and the sum of all that (hash.h). It fits an engine with the same model, cache types, page and ring length.
  *
  * A checkpoint's tokens are always the first of its sequence's: what cuts or evicts one of them drops the checkpoint.
  * One that was taken right after a gap holds the tokens before the gap alone, at the position after it: a cut back to
@@ -10,6 +10,7 @@
 #include "offload.h"
 
 #include "engine/base/bytes.h"
+#include "engine/base/hash.h"
 
 #include <assert.h>
 
@@ -191,7 +192,7 @@ myth_status myth_seq_evict(myth_seq *s, uint32_t from, uint32_t n, myth_error *e
 
 /* ---- saved form ---- */
 
-static const char MAGIC[8] = {'M', 'Y', 'T', 'H', 'S', 'E', 'Q', '4'};
+static const char MAGIC[8] = {'M', 'Y', 'T', 'H', 'S', 'E', 'Q', '5'};
 
 typedef struct {
     uint32_t n_tok, n_high, n_gap, page_tok, ring_tok, n_page, type_k, type_v;
@@ -326,7 +327,7 @@ static const myth_kv_rows *next_checkpoint(const myth_seq *s, uint32_t *at)
 uint64_t myth_seq_save_bytes(const myth_seq *s)
 {
     saved_header h = header_of(s->e, s->kv);
-    return HEADER_BYTES + 4 * (uint64_t)h.n_tok + h.n_page * h.page_bytes + h.ring_bytes;
+    return HEADER_BYTES + 4 * (uint64_t)h.n_tok + h.n_page * h.page_bytes + h.ring_bytes + MYTH_SUM_BYTES;
 }
 
 uint64_t myth_seq_save_whole_bytes(const myth_seq *s)
@@ -375,7 +376,10 @@ static myth_status save(const myth_seq *s, bool is_whole, void *dst, uint64_t ca
     unsigned char *end = put_rows(s, &h, dst);
     if (is_whole)
         put_checkpoints(s, &h, end);
-    return myth_engine_sync(s->e, err);
+    const myth_status st = myth_engine_sync(s->e, err);
+    if (st == MYTH_OK)
+        myth_sum_put(dst, (size_t)bytes);
+    return st;
 }
 
 myth_status myth_seq_save(const myth_seq *s, void *dst, uint64_t cap, myth_error *err)
@@ -433,10 +437,12 @@ myth_status myth_seq_restore(myth_seq *s, const void *src, uint64_t bytes, myth_
 {
     myth_engine *e = s->e;
     saved_header h = {0};
-    myth_reader r = {src, bytes, 0};
+    myth_reader r = {src, bytes < MYTH_SUM_BYTES ? 0 : bytes - MYTH_SUM_BYTES, 0};
     const unsigned char *p = myth_reader_take(&r, HEADER_BYTES);
     if (!p || memcmp(p, MAGIC, 8) != 0)
         return myth_fail(err, MYTH_EFORMAT, "not a saved sequence");
+    if (!myth_sum_holds(src, (size_t)bytes))
+        return myth_fail(err, MYTH_EFORMAT, "a saved sequence that is damaged or cut off: feed the tokens again");
     memcpy(&h, p + 8, sizeof h);
     if (s->kv->n_pos)
         return myth_fail(err, MYTH_EARG, "restore needs an empty sequence");

@@ -262,7 +262,7 @@ static void restored_sums_go_on_with_the_same_bits(void **state)
         capture_prompts(&r, s, number, 50, 50, true);
         const uint64_t bytes = myth_capture_state_bytes(r.engine);
         assert_int_equal(bytes, 32 + (n_layer + 1) / 2 * 8 + 8 * N_LABEL +
-                                    n_layer * (8ull * N_LABEL * r.model.config.d_model + 4));
+                                    n_layer * (8ull * N_LABEL * r.model.config.d_model + 4) + 8);
         assert_true(bytes <= SAVED_MAX);
         assert_int_equal(myth_capture_save(r.engine, saved, bytes - 1, &rig_err), MYTH_EFULL);
         assert_ok(myth_capture_save(r.engine, saved, bytes, &rig_err));

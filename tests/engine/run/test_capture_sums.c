@@ -4,6 +4,8 @@
  * Oracle   one engine that is fed everything */
 #include "tests/support/rig.h"
 
+#include "engine/base/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +92,13 @@ static void added_sums_are_those_of_all_rows(void **state)
         assert_int_equal(myth_capture_add_saved(part[0], part[2], bytes, &rig_err), MYTH_EFORMAT);
         assert_int_equal(myth_capture_add_saved(part[2], want, bytes, &rig_err), MYTH_EFORMAT);
     }
+    for (uint64_t at = HEAD; at < bytes; at += 1 + bytes / 97) { /* counts and sums */
+        memcpy(part[2], want, bytes);
+        part[2][at] ^= 32;
+        assert_int_equal(myth_capture_add_saved(part[0], part[2], bytes, &rig_err), MYTH_EFORMAT);
+        assert_int_equal(myth_capture_add_saved(part[2], want, bytes, &rig_err), MYTH_EFORMAT);
+        assert_int_equal(myth_capture_restore(r.engine, part[2], bytes, &rig_err), MYTH_EFORMAT);
+    }
     assert_memory_equal(part[0], want, bytes);
     for (int i = 0; i < 3; i++)
         free(part[i]);
@@ -123,6 +132,8 @@ static void a_layer_that_cannot_be_added_is_marked(void **state)
             memcpy((how ? more : into) + first + (sums + 4) + sums, &mark, 4); /* of the second layer */
         for (int i = 0; i < 2 && how == 2; i++)
             memcpy((i ? more : into) + first + (sums + 4) + 8 * (uint64_t)d, &most, 8);
+        myth_sum_put(into, bytes);
+        myth_sum_put(more, bytes);
         assert_ok(myth_capture_add_saved(into, more, bytes, &rig_err));
         assert_ok(myth_capture_restore(r.engine, into, bytes, &rig_err));
         assert_ok(myth_capture_read(r.engine, 0, layer[0], mean, &n, &rig_err));

@@ -2,6 +2,7 @@
  * nothing. One that was saved whole is cut and goes on as if it had not been. */
 #include "tests/support/rig.h"
 
+#include "engine/base/hash.h"
 #include "engine/run/engine_impl.h"
 
 /* The ids of a saved sequence and the model that it was saved with are checked before anything is taken. */
@@ -31,6 +32,7 @@ static void a_saved_sequence_belongs_to_its_model(void **state)
     s = rig_seq(&r);
     for (size_t i = 0; i < 3; i++) {
         memcpy(id + 32, &outside[i], 4);
+        myth_sum_put(saved, bytes);
         assert_int_equal(myth_seq_restore(s, saved, bytes, &rig_err), MYTH_EFORMAT);
         assert_non_null(strstr(rig_err.msg, "saved token 8"));
         assert_int_equal(myth_seq_len(s), 0);
@@ -38,6 +40,7 @@ static void a_saved_sequence_belongs_to_its_model(void **state)
         assert_int_equal(r.engine->kv.n_free_ring, n_ring);
     }
     memcpy(id + 32, &ids[8], 4);
+    myth_sum_put(saved, bytes);
     assert_ok(myth_seq_restore(s, saved, bytes, &rig_err));
     myth_seq_close(s);
     rig_close(&r);
@@ -97,15 +100,12 @@ static void a_whole_one_is_cut_as_before(void **state)
     myth_seq *t = rig_seq(&b);
     for (uint32_t i = 0; i < 3; i++) { /* cut off, with something behind it, a checkpoint longer than the sequence */
         static const uint32_t too_long = N + 1;
+        const uint64_t n = i == 0 ? bytes - 1 : i == 1 ? bytes - rest + 9 : bytes;
         memcpy(bad, saved, bytes);
         if (i == 2)
-            memcpy(bad + bytes - rest, &too_long, 4);
-        assert_int_equal(myth_seq_restore(t, bad,
-                                          i == 0   ? bytes - 1
-                                          : i == 1 ? bytes - rest + 9
-                                                   : bytes,
-                                          &rig_err),
-                         MYTH_EFORMAT);
+            memcpy(bad + bytes - rest - MYTH_SUM_BYTES, &too_long, 4);
+        myth_sum_put(bad, n);
+        assert_int_equal(myth_seq_restore(t, bad, n, &rig_err), MYTH_EFORMAT);
         assert_true(b.engine->kv.n_free_page == n_page && b.engine->kv.n_free_ring == n_ring);
     }
     rows want, got;
@@ -121,6 +121,7 @@ static void a_whole_one_is_cut_as_before(void **state)
     myth_seq_close(t);
     assert_true(b.engine->kv.n_free_page == n_page && b.engine->kv.n_free_ring == n_ring);
     t = rig_seq(&b); /* without them it is the first that a cut comes to */
+    myth_sum_put(saved, bytes - rest);
     assert_ok(myth_seq_restore(t, saved, bytes - rest, &rig_err));
     assert_int_equal(cut_and_go_on(&b, t, ids, cut[0], &got), 0);
     myth_seq_close(t);

@@ -5,6 +5,8 @@
  *          in exact mode, and on every level and device of this machine, with every type of cache */
 #include "seq_walk.h"
 
+#include "engine/base/hash.h"
+
 /* ---- chunks, pages, micro-batches ---- */
 
 static void one_cut(const combo *c, const int32_t *ids, uint32_t n, const rows *want, uint32_t chunk, uint32_t page,
@@ -546,8 +548,8 @@ static void one_sequence_is_one_run(void **state)
     rig_close(&r);
 }
 
-/* A saved sequence with one byte changed is either restored or refused. A refusal leaves the sequence empty and takes
- * no page. */
+/* A saved sequence with one bit changed is refused; one whose sum says that its bytes are meant so, either restored or
+ * refused. A refusal leaves the sequence empty and takes no page. */
 static void a_damaged_saved_sequence_is_harmless(void **state)
 {
     (void)state;
@@ -576,6 +578,9 @@ static void a_damaged_saved_sequence_is_harmless(void **state)
             memcpy(bad, saved, bytes);
             memcpy(bad + first + k * sizeof(id), &id, sizeof(id));
             s = rig_seq(&r);
+            if (id != ids[k])
+                assert_int_equal(myth_seq_restore(s, bad, bytes, &rig_err), MYTH_EFORMAT);
+            myth_sum_put(bad, bytes);
             assert_int_equal(myth_seq_restore(s, bad, bytes, &rig_err), past < 0 ? MYTH_OK : MYTH_EFORMAT);
             assert_int_equal(myth_seq_len(s), past < 0 ? 23 : 0);
             myth_seq_close(s);
@@ -584,6 +589,8 @@ static void a_damaged_saved_sequence_is_harmless(void **state)
         memcpy(bad, saved, bytes);
         bad[i / 8] ^= (unsigned char)(1u << i % 8);
         s = rig_seq(&r);
+        assert_int_equal(myth_seq_restore(s, bad, bytes, &rig_err), MYTH_EFORMAT);
+        myth_sum_put(bad, bytes);
         if (myth_seq_restore(s, bad, bytes, &rig_err) == MYTH_OK) {
             assert_int_equal(myth_seq_len(s), 23);
         } else {
@@ -592,7 +599,14 @@ static void a_damaged_saved_sequence_is_harmless(void **state)
         }
         myth_seq_close(s);
     }
-    assert_true(n_refused > 8 * 8 + 6 * 32); /* every bit of the magic and of six numbers */
+    assert_true(n_refused > 8 * 8 + 6 * 32);               /* every bit of the magic and of six numbers */
+    for (uint64_t n = 0; n < bytes; n += 1 + bytes / 97) { /* keys and values, too, and the sum */
+        memcpy(bad, saved, bytes);
+        bad[bytes - 1 - n] ^= 16;
+        s = rig_seq(&r);
+        assert_int_equal(myth_seq_restore(s, bad, bytes, &rig_err), MYTH_EFORMAT);
+        myth_seq_close(s);
+    }
     for (uint64_t n = 0; n < bytes; n += 1 + bytes / 97) {
         s = rig_seq(&r);
         assert_int_equal(myth_seq_restore(s, saved, n, &rig_err), MYTH_EFORMAT);
