@@ -1,6 +1,7 @@
 /* devices.c - what each device says of itself, and the limits that follow. */
 #include "devices.h"
 
+#include "engine/base/text.h"
 #include "host_memory.h"
 #include "layout.h"
 
@@ -136,7 +137,7 @@ typedef struct {
 static bool read_limit(limit *l, const char *text, size_parser *parse_size)
 {
     static const char all[] = "all-";
-    char *end;
+    const char *end;
     *l = (limit){0};
     if (parse_size(&l->bytes, text))
         return true;
@@ -144,7 +145,7 @@ static bool read_limit(limit *l, const char *text, size_parser *parse_size)
         l->is_rest = true;
         return parse_size(&l->bytes, text + sizeof(all) - 1);
     }
-    l->share = strtod(text, &end) / 100;
+    l->share = myth_text_number(text, &end) / 100;
     return end == text + strspn(text, "0123456789.") && strcmp(end, "%") == 0 && l->share > 0 && l->share <= 1;
 }
 
@@ -208,7 +209,7 @@ myth_status myth_devices_read_limits(myth_mem_limits *out, const char *text, con
                                      size_parser *parse_size, myth_error *err)
 {
     limit l;
-    char *end;
+    const char *end;
     if (read_limit(&l, text, parse_size)) {
         if (l.share > 0 || l.is_rest)
             return set_share(out, &l, devices, err);
@@ -216,7 +217,7 @@ myth_status myth_devices_read_limits(myth_mem_limits *out, const char *text, con
             out->bytes[i] = l.bytes;
         return MYTH_OK;
     }
-    const double number = strtod(text, &end);
+    const double number = myth_text_number(text, &end);
     if (number > 0 && number < 1 && !*end)
         return myth_fail(err, MYTH_EARG, "%.16s is less than one byte; for a share of the memory write %.4g%%", text,
                          100 * number);

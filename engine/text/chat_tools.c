@@ -15,6 +15,7 @@
  * Source    chat_template of Gemma 4, July 2026: macros format_parameters, format_function_declaration, format_argument
  */
 #include "chat_impl.h"
+#include "engine/base/text.h"
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +90,8 @@ static void put_number(myth_chat_writer *w, myth_str s)
     }
     memcpy(text, s.text, s.len);
     text[s.len] = '\0';
-    const double v = strtod(text, NULL);
+    const char *end;
+    const double v = myth_text_number(text, &end);
     if (v > DBL_MAX || v < -DBL_MAX) {
         myth_chat_put_str(w, v > 0 ? "inf" : "-inf");
         return;

@@ -4,8 +4,10 @@
 #include "engine/base/bytes.h"
 #include "engine/base/dtype.h"
 #include "engine/base/status.h"
+#include "engine/base/text.h"
 #include "engine/base/utf8.h"
 #include "tests/support/check.h"
+#include "tests/support/comma.h"
 
 /* Unicode 15, table 3-7, written out: the well-formed sequences by the ranges of their bytes. */
 static const struct {
@@ -194,6 +196,35 @@ static void dtypes_agree_with_themselves(void **state)
     assert_false(myth_dtype_from_safetensors(&t, "I64", 3));
 }
 
+static void numbers_have_a_point_in_every_locale(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double value;
+        size_t read;
+    } row[] = {
+        {"3.75", 3.75, 4}, {"-0.5%", -0.5, 4}, {"7", 7, 1},   {"1e3,", 1000, 3}, {"2.5e-1x", 0.25, 6}, {"1,5", 1, 1},
+        {"1.2.3", 1.2, 3}, {".5", 0.5, 2},     {"5.", 5, 2},  {"", 0, 0},        {"%", 0, 0},          {"nan", 0, 0},
+        {"0x10", 0, 1},    {" 1", 0, 0},       {"1.e", 1, 2}, {"...", 0, 0},     {"1.5.", 1.5, 3},
+    };
+    for (int has_comma = 0; has_comma < 2; has_comma++) {
+        if (has_comma && !comma_begin())
+            check_skip("no locale with a comma is installed, and localedef makes none");
+        double got[sizeof(row) / sizeof(row[0])];
+        size_t read[sizeof(row) / sizeof(row[0])];
+        for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+            const char *end;
+            got[i] = myth_text_number(row[i].text, &end);
+            read[i] = (size_t)(end - row[i].text);
+        }
+        setlocale(LC_NUMERIC, "C");
+        for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+            if (got[i] != row[i].value || read[i] != row[i].read)
+                fail_msg("%s: %g, %zu characters", row[i].text, got[i], read[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +234,7 @@ int main(void)
         cmocka_unit_test(sizes_are_checked),
         cmocka_unit_test(errors_are_one_clean_line),
         cmocka_unit_test(dtypes_agree_with_themselves),
+        cmocka_unit_test(numbers_have_a_point_in_every_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "engine/run/host_memory.h"
 #include "kernels/device.h"
 #include "tests/support/check.h"
+#include "tests/support/comma.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,6 +79,11 @@ static void limits_are_read(void **state)
     }
     assert_int_equal(host_limit("0.5"), 0);
     assert_non_null(strstr(err.msg, "write 50%"));
+    if (comma_begin()) { /* of a host program: the point stays a point */
+        const uint64_t got = host_limit("12.5%"), none = host_limit("12,5%");
+        setlocale(LC_NUMERIC, "C");
+        assert_true(got == (uint64_t)((double)all * 0.125) && none == 0);
+    }
 }
 
 static bool has_driver(void)

@@ -2,6 +2,7 @@
  * leaves open. */
 #include "engine/text/chat.h"
 #include "function_marks.h"
+#include "tests/support/comma.h"
 
 static myth_mem *mem;
 static myth_tokenizer *tok;
@@ -90,6 +91,31 @@ static void documented_flow(void **state)
            "<start_of_turn>user\nThanks<end_of_turn>\n<start_of_turn>model\n");
     /* The application runs the tool: its result is what comes next. */
     expect(flow, 3, more, weather, DECLARED CALLED "<start_function_response>");
+}
+
+/* A prompt is the same whatever locale the host program has set. */
+static void numbers_in_any_locale(void **state)
+{
+    (void)state;
+    const myth_message talk[] = {{MYTH_ROLE_USER, S("Hi")}, {MYTH_ROLE_ASSISTANT, S("")}, {MYTH_ROLE_TOOL, S("ok")}};
+    const myth_message_more of[3] = {
+        [1].calls = S("[{\"id\": \"1\", \"function\": {\"name\": \"f\", \"arguments\": {\"x\": 3.75}}}]"),
+        [2].call_id = S("1"),
+    };
+    const myth_chat_opts o = {.more = of};
+    int32_t ids[2][1024];
+    size_t n[2] = {0, 0};
+    for (int has_comma = 0; has_comma < 2; has_comma++) {
+        if (has_comma && !comma_begin())
+            check_skip("no locale with a comma is installed, and localedef makes none");
+        assert_true(myth_chat_bound_with(talk, 3, &o) <= 1024);
+        const myth_status st =
+            myth_chat_encode_with(tok, mem, MYTH_CHAT_CALLS, talk, 3, &o, ids[has_comma], 1024, &n[has_comma], NULL);
+        setlocale(LC_NUMERIC, "C");
+        assert_int_equal(st, MYTH_OK);
+    }
+    assert_int_equal(n[1], n[0]);
+    assert_memory_equal(ids[1], ids[0], n[0] * sizeof(ids[0][0]));
 }
 
 static void left_open(void **state)
@@ -182,7 +208,7 @@ static void form_of_the_vocabulary(void **state)
     (void)state;
     myth_tokenizer *plain = NULL;
     char path[1024];
-    int32_t stop[8];
+    int32_t stop[MYTH_CHAT_STOP_MAX];
     const myth_config three = {.has_system_turn = false}, four = {.has_system_turn = true};
     assert_int_equal(myth_tokenizer_open_file(
                          &plain, mem, check_path(path, sizeof(path), "tests/golden/tokenizer/small_new.json"), NULL),
@@ -202,8 +228,9 @@ static void form_of_the_vocabulary(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(documented_flow),   cmocka_unit_test(left_open), cmocka_unit_test(results_are_content),
-        cmocka_unit_test(results_that_grow), cmocka_unit_test(refused),   cmocka_unit_test(form_of_the_vocabulary),
+        cmocka_unit_test(documented_flow),       cmocka_unit_test(left_open), cmocka_unit_test(results_are_content),
+        cmocka_unit_test(results_that_grow),     cmocka_unit_test(refused),   cmocka_unit_test(form_of_the_vocabulary),
+        cmocka_unit_test(numbers_in_any_locale),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
