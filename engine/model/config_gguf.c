@@ -33,6 +33,32 @@ static myth_status gguf_layer_kinds(const myth_facts *f, myth_config *c, const m
     return MYTH_OK;
 }
 
+/* Keys that would change the result if they were passed over: an older one for scaling, pairs that do not turn, and
+ * attention that looks the other way than the architecture's does. */
+static myth_status gguf_refusals(const myth_facts *f, const myth_config *c, uint32_t head_dim)
+{
+    double scale = 1;
+    uint32_t n_rot = head_dim;
+    bool is_causal = !c->is_bidirectional;
+    myth_status st = MYTH_OK;
+    MYTH_TRY(myth_facts_f64(f, &scale, "rope.scale_linear", 0, 1e4));
+    if (scale != 0 && scale != 1)
+        return myth_fail(f->err, MYTH_EUNSUPPORTED,
+                         "%s: rope.scale_linear %g is not supported; newer converters write rope.scaling.factor",
+                         myth_weights_path(f->w), scale);
+    if (!myth_family_get(c->family)->shares_kv)
+        MYTH_TRY(myth_facts_u32_or(f, &n_rot, "rope.dimension_count", 0, 1024));
+    if (n_rot != head_dim)
+        return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: rope.dimension_count %u: all %u of a head expected",
+                         myth_weights_path(f->w), n_rot, head_dim);
+    MYTH_TRY(myth_facts_bool(f, &is_causal, "attention.causal", is_causal));
+    if (is_causal == c->is_bidirectional)
+        return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: attention.causal %s: expected %s of this architecture",
+                         myth_weights_path(f->w), is_causal ? "true" : "false", is_causal ? "false" : "true");
+fail:
+    return st;
+}
+
 static myth_status gguf_ropes(const myth_facts *f, myth_config *c)
 {
     static const char *const global_keys[] = {"rope.freq_base", "rope.global.freq_base"};
@@ -49,7 +75,7 @@ static myth_status gguf_ropes(const myth_facts *f, myth_config *c)
         return myth_fail(f->err, MYTH_EUNSUPPORTED,
                          "%s: rope.scaling.type: %.*s is not supported; supported: none, linear",
                          myth_weights_path(f->w), (int)(type.len < 64 ? type.len : 64), type.text);
-    if (myth_str_is(type, "linear"))
+    if (!type.len || myth_str_is(type, "linear"))
         MYTH_TRY(myth_facts_f64(f, &c->rope_factor_global, "rope.scaling.factor", 1, 1e4));
     if (!myth_facts_has_two_ropes(c)) {
         c->rope_base_local = c->rope_base_global;
@@ -255,6 +281,7 @@ myth_status myth_config_read_gguf(myth_facts *f, myth_config *c)
         c->window = family->has_absent_window ? d->window : 0;
         MYTH_TRY(myth_facts_u32(f, &c->window, "attention.sliding_window", 1, 1 << 24));
     }
+    MYTH_TRY(gguf_refusals(f, c, head_dim));
     MYTH_TRY(gguf_ropes(f, c));
     if (family->has_attn_softcap)
         MYTH_TRY(myth_facts_cap(f, &c->attn_softcap, "attn_logit_softcapping", d->attn_softcap, 0));

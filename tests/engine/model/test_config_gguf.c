@@ -147,6 +147,55 @@ static void scaled_by_yarn(myth_gguf_writer *g, const char *arch)
     myth_gguf_put_str(g, name, (myth_str){"yarn", 4});
 }
 
+static void put_f32(myth_gguf_writer *g, const char *arch, const char *key, float v)
+{
+    char name[128];
+    snprintf(name, sizeof(name), "%s.%s", arch, key);
+    myth_gguf_put_f32(g, name, v);
+}
+
+static void scaled_the_older_way(myth_gguf_writer *g, const char *arch)
+{
+    window_1024(g, arch);
+    put_f32(g, arch, "rope.scale_linear", 4);
+}
+
+static void not_scaled_the_older_way(myth_gguf_writer *g, const char *arch)
+{
+    window_1024(g, arch);
+    put_f32(g, arch, "rope.scale_linear", 1);
+    put_u32(g, arch, "rope.dimension_count", 128);
+    myth_gguf_put_bool(g, "gemma3.attention.causal", true);
+}
+
+static void scaled_by_a_factor_alone(myth_gguf_writer *g, const char *arch)
+{
+    window_1024(g, arch);
+    put_f32(g, arch, "rope.scaling.factor", 8);
+}
+
+static void half_of_a_head_turns(myth_gguf_writer *g, const char *arch)
+{
+    window_1024(g, arch);
+    put_u32(g, arch, "rope.dimension_count", 64);
+}
+
+static void looks_both_ways(myth_gguf_writer *g, const char *arch)
+{
+    char name[128];
+    window_1024(g, arch);
+    snprintf(name, sizeof(name), "%s.attention.causal", arch);
+    myth_gguf_put_bool(g, name, false);
+}
+
+static void looks_back(myth_gguf_writer *g, const char *arch)
+{
+    char name[128];
+    window_1024(g, arch);
+    snprintf(name, sizeof(name), "%s.attention.causal", arch);
+    myth_gguf_put_bool(g, name, true);
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -158,6 +207,12 @@ static void test_refused(void **state)
         {{"gemma3", 0, window_1024, 0}, MYTH_EFORMAT, "block_count"},
         {{"gemma3", MYTH_LAYER_MAX + 1, window_1024, 0}, MYTH_EFORMAT, "block_count"},
         {{"gemma3", 6, scaled_by_yarn, 0}, MYTH_EUNSUPPORTED, "yarn"},
+        {{"gemma3", 6, scaled_the_older_way, 0}, MYTH_EUNSUPPORTED, "scale_linear"},
+        {{"gemma2", 6, scaled_by_a_factor_alone, 0}, MYTH_EUNSUPPORTED, "rope scaling"},
+        {{"gemma", 6, half_of_a_head_turns, 0}, MYTH_EUNSUPPORTED, "rope.dimension_count"},
+        {{"gemma3", 6, half_of_a_head_turns, 0}, MYTH_EUNSUPPORTED, "rope.dimension_count"},
+        {{"gemma3", 6, looks_both_ways, 0}, MYTH_EUNSUPPORTED, "attention.causal"},
+        {{"gemma-embedding", 6, looks_back, 0}, MYTH_EUNSUPPORTED, "attention.causal"},
         {{"gemma3", 6, window_1024, 1025}, MYTH_EFORMAT, "head_count_kv"},
         {{"llama", 6, NULL, 0}, MYTH_EUNSUPPORTED, "llama"},
     };
@@ -168,6 +223,9 @@ static void test_refused(void **state)
         if (!strstr(err.msg, row[i].named))
             fail_msg("\"%s\" does not name %s", err.msg, row[i].named);
     }
+    read_good(&(facts){"gemma3", 6, not_scaled_the_older_way, 0}); /* what they say holds anyway */
+    read_good(&(facts){"gemma-embedding", 6, looks_both_ways, 0});
+    assert_true(read_good(&(facts){"gemma3", 6, scaled_by_a_factor_alone, 0})->rope_factor_global == 8);
     assert_int_equal(read_good(&(facts){"gemma3", 6, other_values, 0})->n_layer,
                      6); /* a key of nobody's is passed over */
     assert_int_equal(read_good(&(facts){"gemma3", MYTH_LAYER_MAX, window_1024, 0})->n_layer, MYTH_LAYER_MAX);
