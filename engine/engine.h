@@ -373,13 +373,13 @@ typedef struct { /* lent until the next forward */
 
 /* Runs the batch and appends the tokens of all runs that are not ephemeral. out may be NULL. Everything is checked and
  * reserved before the first op, so these errors change nothing: MYTH_EFULL (no room in the context or in the cache, or
- * more rows, masks, biases or asked ids than the engine was opened for), MYTH_EARG (a token outside the vocabulary, a
- * mask that does not exist, rows wanted without a function that receives them), MYTH_EUNSUPPORTED (a model with
- * config.is_bidirectional has no logits and takes each text as one ephemeral run). MYTH_ECANCEL: the micro-batches
- * that were done stay appended, the one under way is taken back. MYTH_ENOMEM, MYTH_EDEVICE: the device failed on the
- * way. The sequences hold what they held before, and the forward can be done again, or one of fewer rows. In all three
- * cases a sequence of which more than the rings' slack was overwritten is cut to its newest checkpoint or to 0, as by
- * truncate. */
+ * more rows, masks, biases or asked ids than the engine was opened for), MYTH_EARG (a token, an asked id or the id of a
+ * bias outside the vocabulary, a mask that does not exist, rows wanted without a function that receives them),
+ * MYTH_EUNSUPPORTED (a model with config.is_bidirectional has no logits and takes each text as one ephemeral run).
+ * MYTH_ECANCEL: the micro-batches that were done stay appended, the one under way is taken back. MYTH_ENOMEM,
+ * MYTH_EDEVICE: the device failed on the way. The sequences hold what they held before, and the forward can be done
+ * again, or one of fewer rows. In all three cases a sequence of which more than the rings' slack was overwritten is cut
+ * to its newest checkpoint or to 0, as by truncate. */
 myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, myth_error *err);
 /* Reduces logits row `row` of the last forward again under this mask (NULL = all ids), with the biases that the row
  * had. The result is exact, however few ids the mask allows, and takes the place of the row's in the forward's result.
@@ -418,8 +418,8 @@ uint64_t myth_capture_state_bytes(const myth_engine *e);
 myth_status myth_capture_save(myth_engine *e, void *dst, uint64_t cap, myth_error *err);
 myth_status myth_capture_restore(myth_engine *e, const void *src, uint64_t bytes, myth_error *err);
 /* Adds saved sums to others of the same model, layers and labels, both of `bytes` bytes: the bits are those of one run
- * over the rows of both, in any order. MYTH_EFORMAT: not of one shape, or damaged; nothing changed. A sum past 2^63 marks
- * its layer, as a value that could not be summed does. */
+ * over the rows of both, in any order. MYTH_EFORMAT: not of one shape, or damaged; nothing changed. A sum past 2^63
+ * marks its layer, as a value that could not be summed does. */
 myth_status myth_capture_add_saved(void *sums, const void *more, uint64_t bytes, myth_error *err);
 
 /* ---- generate ---- */

@@ -51,12 +51,22 @@ static uint8_t want_of_row(const forward_state *f, uint32_t r)
 
 /* ---- 1: check ---- */
 
+static myth_status check_ids(const myth_engine *e, const char *what, const int32_t *id, uint64_t n, myth_error *err)
+{
+    const uint32_t n_vocab = e->model->config.n_vocab;
+    for (uint64_t i = 0; i < n; i++)
+        if (id[i] < 0 || (uint32_t)id[i] >= n_vocab)
+            return myth_fail(err, MYTH_EARG, "%s %d is outside the vocabulary of %u: give ids below that", what, id[i],
+                             n_vocab);
+    return MYTH_OK;
+}
+
 static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t k, myth_error *err)
 {
     myth_status st = MYTH_OK;
     const myth_batch_run *run = &b->run[k];
     myth_seq *s = run->seq;
-    const uint32_t n = run->n, n_vocab = e->model->config.n_vocab;
+    const uint32_t n = run->n;
     assert(s->e == e && s->is_open);
     if (run->n_mass && !myth_batch_is_set(b))
         return myth_fail(err, MYTH_EARG, "n_mass is for sets");
@@ -89,10 +99,7 @@ static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t k, my
         return myth_fail_option(err, MYTH_EFULL, "n_ctx",
                                 "context full: %u tokens and %u more, room for %u; raise n_ctx %u", myth_kv_len(s->kv),
                                 n, myth_kv_room(&e->kv, s->kv), e->layout.opts.n_ctx);
-    for (uint32_t j = 0; j < n; j++)
-        if (run->token[j] < 0 || (uint32_t)run->token[j] >= n_vocab)
-            return myth_fail(err, MYTH_EARG, "token %d is outside the vocabulary of %u: give ids below that",
-                             run->token[j], n_vocab);
+    MYTH_TRY(check_ids(e, "token", run->token, n, err));
 fail:
     return st;
 }
@@ -103,6 +110,8 @@ static myth_status check_want(const myth_engine *e, const myth_batch *b, uint8_t
     const myth_engine_opts *o = &e->layout.opts;
     uint8_t hidden = want & (MYTH_WANT_HIDDEN | MYTH_WANT_FINAL), full = want & MYTH_WANT_FULL_LOGITS;
     int32_t label = b->capture_label ? b->capture_label[i] : -1;
+    if (want & ~(MYTH_WANT_LOGITS | MYTH_WANT_FULL_LOGITS | MYTH_WANT_HIDDEN | MYTH_WANT_FINAL))
+        return myth_fail(err, MYTH_EARG, "token %u wants %u: bits of MYTH_WANT_* expected", i, want);
     if ((full && !o->want_full_logits) || (hidden && !o->want_hidden))
         return myth_fail(err, MYTH_EARG, "token %u wants %s: open the engine with %s", i,
                          full && !o->want_full_logits ? "full logits" : "hidden rows",
@@ -141,7 +150,8 @@ static myth_status check_reduction(const myth_engine *e, const myth_batch *b, ui
     if ((n_bias && (!b->bias_id || !b->bias)) || (b->n_ask && n_logit && !b->ask_id))
         return myth_fail(err, MYTH_EARG, "%u biases and %u asked ids, but bias_id, bias or ask_id is NULL", n_bias,
                          b->n_ask);
-    return MYTH_OK;
+    const myth_status st = check_ids(e, "bias: id", b->bias_id, n_bias, err);
+    return st == MYTH_OK ? check_ids(e, "asked id", b->ask_id, (uint64_t)n_logit * b->n_ask, err) : st;
 }
 
 /* *wants: what is asked of any token. */

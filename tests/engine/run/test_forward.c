@@ -62,6 +62,17 @@ static void what_was_not_opened_is_refused(void **state)
     assert_int_equal(ASKED(.bias_off = later, .bias_id = bias_id, .bias = bias), MYTH_EARG);
     assert_int_equal(ASKED(.bias_off = rising, .bias_id = bias_id), MYTH_EARG);
     assert_int_equal(ASKED(.bias_off = rising, .bias = bias), MYTH_EARG);
+    const int32_t n_vocab = (int32_t)r.model.config.n_vocab, outside[] = {-1, n_vocab, INT32_MAX, INT32_MIN};
+    const uint8_t unknown[4] = {MYTH_WANT_LOGITS, 0, 16, 0};
+    for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
+        int32_t asked[2 * N_ASK] = {0}, biased[N_BIAS] = {0}, token[4] = {3, 4, outside[i], 6};
+        asked[2 * N_ASK - 1] = biased[N_BIAS - 1] = outside[i];
+        assert_int_equal(ASKED(.ask_id = asked, .n_ask = N_ASK), MYTH_EARG);
+        assert_int_equal(ASKED(.bias_off = rising, .bias_id = biased, .bias = bias), MYTH_EARG);
+        assert_int_equal(FORWARD(.n_tok = 4, .token = token, .want = want), MYTH_EARG);
+    }
+    assert_int_equal(FORWARD(.n_tok = 4, .token = ids, .want = unknown), MYTH_EARG);
+    ask[2 * N_ASK - 1] = bias_id[N_BIAS - 1] = n_vocab - 1; /* the last of them is inside */
     assert_int_equal(myth_seq_len(s), 0);
     assert_int_equal(r.engine->kv.n_free_page, r.engine->kv.n_page);
     assert_int_equal(r.engine->kv.n_free_ring, r.engine->kv.n_ring);
