@@ -1,4 +1,5 @@
 /* cmd_convert.c - writes any model that can be opened as GGUF. */
+#include "engine/base/text.h"
 #include "engine/make/convert.h"
 #include "frontend/cli/hints.h"
 
@@ -27,7 +28,8 @@ static const myth_option options[] = {
      "add a low-rank adapter to the model's matrices: a folder or .safetensors of peft, or a .gguf of llama.cpp; SCALE "
      "(1) multiplies what is added; may be repeated"},
     {"kv", NULL, MYTH_OPT_TEXT, "LIST", offsetof(convert_opts, kv), NULL, 0, 0,
-     "metadata to add: mythos.prompt=compact,mythos.trained_tokens=2048"},
+     "metadata to add: mythos.prompt=compact,mythos.trained_tokens=2048; not what a reader takes the model's shape "
+     "from"},
 };
 static const myth_option_group groups[] = {MYTH_GROUP("convert", convert_opts, options),
                                            MYTH_GROUP_MODEL(convert_opts, model)};
@@ -49,6 +51,43 @@ static myth_status parse_facts(myth_convert_kv *kv, uint32_t *n, char *text, myt
             .number = is_number ? (uint32_t)number : 0,
         };
     }
+    return MYTH_OK;
+}
+
+static bool begins(const char **key, const char *head)
+{
+    const size_t n = strlen(head);
+    if (strncmp(*key, head, n) != 0)
+        return false;
+    *key += n;
+    return true;
+}
+
+/* Whether a reader of the file takes its shape from the key, so that another value than the model's would make a file
+ * that cannot be read, or another model. An id of the vocabulary may be another one. */
+static bool is_of_the_model(const myth_convert_kv *kv, const myth_model *m)
+{
+    static const char *const own[] = {"architecture", "alignment", "file_type", "quantization_version"};
+    const char *key = kv->key;
+    if (begins(&key, "general.")) {
+        for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+            if (strcmp(key, own[i]) == 0)
+                return true;
+        return false;
+    }
+    if (begins(&key, "tokenizer.ggml."))
+        return !myth_text_ends(key, "_token_id") || kv->text || kv->number >= m->config.n_vocab;
+    return begins(&key, "split.") || (begins(&key, myth_config_gguf_name(&m->config)) && *key == '.');
+}
+
+static myth_status check_facts(const myth_convert_kv *kv, uint32_t n, const myth_model *m, myth_error *err)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (is_of_the_model(&kv[i], m))
+            return myth_fail(err, MYTH_EARG,
+                             "--kv: %.60s says what the model is, and is written as the model has it; give keys beside "
+                             "those, such as mythos.note or general.name",
+                             kv[i].key);
     return MYTH_OK;
 }
 
@@ -100,6 +139,7 @@ static int run(myth_cli *cli, const void *opts)
         MYTH_TRY(parse_facts(kv, &co.n_kv, facts, &err));
     }
     MYTH_TRY(myth_cli_model_open(cli, &model, &o->model, NULL, MYTH_WEIGHTS_DATA, &err));
+    MYTH_TRY(check_facts(kv, co.n_kv, &model, &err));
     for (uint32_t i = 0; i < myth_weights_n_file(model.weights); i++)
         if (myth_hint_is_same_file(myth_weights_file(model.weights, i), o->output))
             MYTH_TRY(myth_fail(&err, MYTH_EARG,

@@ -330,7 +330,25 @@ static void convert_keeps_the_model(void **state)
 {
     (void)state;
     char line[512];
-    snprintf(line, sizeof(line), "convert " TINY "-o %s/m.gguf --type f32 --kv mythos.note=hi", cli_dir);
+    static const char *const of_the_model[] = {"general.architecture=llama",
+                                               "general.alignment=7",
+                                               "gemma3.block_count=3",
+                                               "gemma3.rope.freq_base=5",
+                                               "split.count=2",
+                                               "tokenizer.ggml.model=gpt2",
+                                               "tokenizer.ggml.eos_token_id=x",
+                                               "tokenizer.ggml.eos_token_id=512"};
+    for (size_t i = 0; i < sizeof(of_the_model) / sizeof(of_the_model[0]); i++) { /* nobody could read the file */
+        snprintf(line, sizeof(line), "convert " TINY "-o %s/no.gguf --kv mythos.note=hi,%s", cli_dir, of_the_model[i]);
+        cli_expect(&r, line, 2);
+        assert_non_null(strstr(r.err, "says what the model is"));
+        snprintf(line, sizeof(line), "%s/no.gguf", cli_dir);
+        assert_int_not_equal(access(line, F_OK), 0);
+    }
+    snprintf(line, sizeof(line),
+             "convert " TINY "-o %s/m.gguf --type f32 --kv "
+             "mythos.note=hi,general.name=n,gemma2.x=1,tokenizer.ggml.eos_token_id=511",
+             cli_dir);
     cli_expect(&r, line, 0);
     cli_shell(&r, "$M generate " TINY "-p abc -n 6 --ignore-eos --exact --json >$D/a; $M generate -m $D/m.gguf -p abc "
                   "-n 6 --ignore-eos --exact --json | cmp - $D/a");
