@@ -36,8 +36,8 @@ static const myth_device_kind *find_kind(const char *name)
 
 static myth_status refuse_name(myth_error *err, const char *name)
 {
-    return myth_fail(err, MYTH_EDEVICE, "device \"%.32s\": unknown; expected auto, cpu, cuda:N or vulkan:N",
-                     name ? name : "");
+    return myth_fail_option(err, MYTH_EDEVICE, "device",
+                            "device \"%.32s\": unknown; expected auto, cpu, cuda:N or vulkan:N", name ? name : "");
 }
 
 /* True when the system has a device node of a GPU. Without one no driver of hardware can find anything, so "auto" need

@@ -345,6 +345,9 @@ myth_status myth_answer_set(myth_answering *a, myth_engine *e, myth_seq *s, cons
                                 most, k < n_vocab ? k : n_vocab);
     if (o->n_prompt == 0)
         return myth_fail(err, MYTH_EARG, "an empty prompt");
+    if (o->n_think && !o->channel)
+        return myth_fail_option(err, MYTH_EARG, "n_think", "n_think %u: thoughts are counted with a channel",
+                                o->n_think);
     if (o->n_prompt <= myth_seq_room(s))
         a->why = MYTH_FINISH_NONE;
     return MYTH_OK;

@@ -67,7 +67,8 @@ static myth_status check_run(myth_engine *e, const myth_batch *b, uint32_t k, my
     const myth_batch_run *run = &b->run[k];
     myth_seq *s = run->seq;
     const uint32_t n = run->n;
-    assert(s->e == e && s->is_open);
+    if (!s || s->e != e || !s->is_open)
+        return myth_fail(err, MYTH_EARG, "run %u has no open sequence of this engine", k);
     if (run->n_mass && !myth_batch_is_set(b))
         return myth_fail(err, MYTH_EARG, "n_mass is for sets");
     if (myth_batch_is_set(b) || s->n_extra)

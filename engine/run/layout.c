@@ -61,8 +61,14 @@ static myth_status fill_defaults(myth_engine_opts *o, const myth_model *m, myth_
         return myth_fail_option(err, MYTH_EARG, "n_ctx", "n_ctx %u: the model was made for %u tokens", o->n_ctx,
                                 c->n_ctx_train);
     o->n_seq = max_u32(o->n_seq, 1);
-    if (o->n_seq > 4096 || o->n_checkpoint > 4096)
-        return myth_fail_option(err, MYTH_EARG, "n_seq", "n_seq %u: at most 4096 sequences and checkpoints", o->n_seq);
+    if (o->n_seq > 4096)
+        return myth_fail_option(err, MYTH_EARG, "n_seq", "n_seq %u: at most 4096 sequences", o->n_seq);
+    if (o->n_checkpoint > 4096)
+        return myth_fail_option(err, MYTH_EARG, "n_checkpoint", "n_checkpoint %u: at most 4096", o->n_checkpoint);
+    if ((unsigned)o->offload > MYTH_OFFLOAD_KV)
+        return myth_fail_option(err, MYTH_EARG, "offload", "offload %d: none of myth_offload", (int)o->offload);
+    if ((unsigned)o->ple > MYTH_PLE_DEVICE)
+        return myth_fail_option(err, MYTH_EARG, "ple", "ple %d: none of myth_ple_place", (int)o->ple);
     uint64_t all = (uint64_t)o->n_ctx * o->n_seq;
     if (o->n_ubatch == 0)
         o->n_ubatch = DEFAULT_UBATCH;
@@ -83,24 +89,27 @@ static myth_status fill_defaults(myth_engine_opts *o, const myth_model *m, myth_
     if (o->top_k == 0)
         o->top_k = 1;
     if (o->top_k > MYTH_TOPK_MAX)
-        return myth_fail(err, MYTH_EARG, "top-k %u: at most %d", o->top_k, MYTH_TOPK_MAX);
+        return myth_fail_option(err, MYTH_EARG, "top_k", "top_k %u: at most %d", o->top_k, MYTH_TOPK_MAX);
     o->top_k = min_u32(o->top_k, c->n_vocab);
     if (!o->has_cache_type)
         o->type_k = o->type_v = o->is_exact ? MYTH_F32 : MYTH_F16;
     o->has_cache_type = true;
     if (o->n_set_rows && o->no_cache)
-        return myth_fail(err, MYTH_EARG, "n_set_rows %u: sets of tokens need a cache", o->n_set_rows);
+        return myth_fail_option(err, MYTH_EARG, "n_set_rows", "n_set_rows %u: sets of tokens need a cache",
+                                o->n_set_rows);
     o->n_set_rows = min_u32(o->n_set_rows, o->n_ctx);
     o->n_mass = o->n_set_rows ? min_u32(o->n_mass, o->n_ctx) : 0;
     o->no_kv_fold = o->no_kv_fold || o->n_set_rows; /* a folded key is made for its row, not for its position */
     for (int i = 0; i < 2; i++) {
         myth_dtype t = i ? o->type_v : o->type_k;
+        const char *option = i ? "type_v" : "type_k";
         if (t != MYTH_F32 && t != MYTH_F16 && t != MYTH_BF16 && t != MYTH_Q8_0)
-            return myth_fail(err, MYTH_EARG, "cache type %s: f32, f16, bf16 or q8_0", myth_dtype_get(t)->name);
+            return myth_fail_option(err, MYTH_EARG, option, "%s %s: f32, f16, bf16 or q8_0", option,
+                                    (unsigned)t < MYTH_DTYPE_N ? myth_dtype_get(t)->name : "of no known type");
         for (uint32_t l = 0; l < c->n_layer; l++)
             if (c->layer[l].head_dim % myth_dtype_block(t))
-                return myth_fail(err, MYTH_EARG, "cache type %s: head_dim %u is not a multiple of %u",
-                                 myth_dtype_get(t)->name, c->layer[l].head_dim, myth_dtype_block(t));
+                return myth_fail_option(err, MYTH_EARG, option, "%s %s: head_dim %u is not a multiple of %u", option,
+                                        myth_dtype_get(t)->name, c->layer[l].head_dim, myth_dtype_block(t));
     }
     if (o->page_tok == 0)
         o->page_tok = choose_page_tok(o->n_ctx);
@@ -482,11 +491,16 @@ static myth_status size_capture(myth_layout *layout, const myth_config *c, myth_
     for (uint32_t l = 0; l <= MYTH_LAYER_MAX; l++)
         layout->capture_idx[l] = -1;
     if (o->n_capture_label > INT32_MAX)
-        return myth_fail(err, MYTH_EARG, "capture: %u labels, at most %d", o->n_capture_label, INT32_MAX);
+        return myth_fail_option(err, MYTH_EARG, "n_capture_label", "n_capture_label %u: at most %d", o->n_capture_label,
+                                INT32_MAX);
+    if (o->n_capture_layer && !o->capture_layer)
+        return myth_fail_option(err, MYTH_EARG, "capture_layer", "capture_layer is NULL, and n_capture_layer is %u",
+                                o->n_capture_layer);
     for (uint32_t i = 0; i < o->n_capture_layer; i++) {
         uint32_t l = o->capture_layer[i];
         if (l > c->n_layer || layout->capture_idx[l] >= 0)
-            return myth_fail(err, MYTH_EARG, "capture: layer %u: each of 0 to %u at most once", l, c->n_layer);
+            return myth_fail_option(err, MYTH_EARG, "capture_layer", "capture_layer %u: each of 0 to %u at most once",
+                                    l, c->n_layer);
         layout->capture_idx[l] = (int32_t)layout->part[myth_layout_part_of_residual(layout, l)].n_capture++;
     }
     layout->n_capture = o->n_capture_layer;

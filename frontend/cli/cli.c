@@ -103,6 +103,10 @@ static const struct {
     {"vk_validate", "MYTHOS_VK_VALIDATE"},
     {"is_staged", "--staged"},
     {"tokenizer", "--tokenizer"},
+    {"top_k", "--top-k"},
+    {"type_k", "--cache-type-k"},
+    {"type_v", "--cache-type-v"},
+    {"cpu_level", "MYTHOS_CPU"},
 };
 
 /* How this command does what an error of the libraries advises. */

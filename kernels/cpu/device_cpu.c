@@ -54,11 +54,14 @@ static myth_status refuse_level(myth_error *err, const char *name, uint32_t miss
             snprintf(text + len, sizeof(text) - len, " %s", cpu_feature_name(bit));
     }
     if (*text)
-        return myth_fail(err, MYTH_EDEVICE, "cpu: level %s is absent: the processor or the system lacks%s", name, text);
+        return myth_fail_option(err, MYTH_EDEVICE, "cpu_level",
+                                "cpu_level %s is absent: the processor or the system lacks%s", name, text);
     for (size_t i = 0; i < sizeof(known_levels) / sizeof(known_levels[0]); i++)
         if (strcmp(name, known_levels[i]) == 0)
-            return myth_fail(err, MYTH_EDEVICE, "cpu: level %s is absent: not part of this build", name);
-    return myth_fail(err, MYTH_EDEVICE, "cpu: no level \"%.32s\"; expected ref, avx2, avx512, amx, neon or auto", name);
+            return myth_fail_option(err, MYTH_EDEVICE, "cpu_level", "cpu_level %s is absent: not part of this build",
+                                    name);
+    return myth_fail_option(err, MYTH_EDEVICE, "cpu_level",
+                            "cpu_level \"%.32s\": unknown; expected ref, avx2, avx512, amx, neon or auto", name);
 }
 
 /* Index of the level to use: the wanted one, else the highest that the features allow; -1 when the wanted level is

@@ -85,8 +85,20 @@ static void wrong_runs_change_nothing(void **state)
     assert_int_equal(myth_forward(r.engine, &(myth_batch){.run = wide, .n_run = 1}, NULL, &rig_err), MYTH_EFULL);
     assert_string_equal(rig_err.option, "n_ubatch");
     assert_int_equal(myth_seq_len(a) + myth_seq_len(b), 0);
-    myth_seq_close(a);
+    rig other;
+    open_tiny(&other, 1, 16);
+    myth_seq *elsewhere = rig_seq(&other);
     myth_seq_close(b);
+    myth_seq *const none[] = {NULL, b, elsewhere}; /* no sequence, one that is closed, another engine's */
+    for (int i = 0; i < 3; i++) {
+        const myth_batch_run run[] = {{.seq = a, .token = ids, .n = 2}, {.seq = none[i], .token = ids, .n = 2}};
+        assert_int_equal(myth_forward(r.engine, &(myth_batch){.run = run, .n_run = 2}, NULL, &rig_err), MYTH_EARG);
+        assert_non_null(strstr(rig_err.msg, "run 1"));
+    }
+    assert_int_equal(myth_seq_len(a), 0);
+    myth_seq_close(elsewhere);
+    myth_seq_close(a);
+    rig_close(&other);
     rig_close(&r);
 }
 

@@ -498,6 +498,24 @@ static void greedy_under_a_grammar_takes_the_best_allowed_id(void **state)
                           });
 }
 
+/* A budget of thoughts without a channel would count none, and be no limit. */
+static void a_budget_needs_a_channel(void **state)
+{
+    (void)state;
+    const myth_sample_params greedy = {0};
+    const myth_engine_opts eo = opts_of(rig_target(), &greedy);
+    myth_generate_opts o = request(&greedy);
+    rig r;
+    answer a;
+    rig_open(&r, "random:gemma3-tiny:bf16", &eo);
+    myth_seq *s = rig_seq(&r);
+    o.n_think = 3;
+    assert_int_equal(myth_generate(r.engine, s, &o, a.id, &a.n, &a.why, &rig_err), MYTH_EARG);
+    assert_string_equal(rig_err.option, "n_think");
+    myth_seq_close(s);
+    rig_close(&r);
+}
+
 /* An engine that returns one id for a row would choose it whatever the temperature: every seed the greedy answer. */
 static void sampling_needs_the_ids_it_chooses_among(void **state)
 {
@@ -546,6 +564,7 @@ int main(void)
         cmocka_unit_test(generation_equals_choosing_from_whole_rows),
         cmocka_unit_test(penalties_are_exact_for_the_largest_k),
         cmocka_unit_test(greedy_under_a_grammar_takes_the_best_allowed_id),
+        cmocka_unit_test(a_budget_needs_a_channel),
         cmocka_unit_test(sampling_needs_the_ids_it_chooses_among),
     };
     return cmocka_run_group_tests(tests, make_prompt, NULL);

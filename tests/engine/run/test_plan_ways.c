@@ -280,6 +280,61 @@ static void a_device_smaller_than_the_embedding_runs(void **state)
     close_header(mem, &m);
 }
 
+/* Every value that no engine can have is refused, and the error's option is the field, which its text spells. */
+static void a_wrong_option_is_named(void **state)
+{
+    (void)state;
+    static const uint32_t twice[2] = {1, 1};
+    static const struct {
+        const char *option;
+        myth_engine_opts o;
+    } row[] = {
+        {"n_ctx", {.n_ctx = UINT32_MAX}},
+        {"n_seq", {.n_seq = 4097}},
+        {"n_checkpoint", {.n_checkpoint = 4097}},
+        {"n_ubatch", {.n_ubatch = 65537}},
+        {"top_k", {.top_k = 1025}},
+        {"offload", {.offload = (myth_offload)77}},
+        {"ple", {.ple = (myth_ple_place)9}},
+        {"type_k", {.has_cache_type = true, .type_k = MYTH_Q4_K, .type_v = MYTH_F16}},
+        {"type_k", {.has_cache_type = true, .type_k = (myth_dtype)99, .type_v = MYTH_F16}},
+        {"type_v", {.has_cache_type = true, .type_k = MYTH_F16, .type_v = (myth_dtype)MYTH_DTYPE_N}},
+        {"capture_layer", {.n_capture_layer = 2}},
+        {"capture_layer", {.n_capture_layer = 2, .capture_layer = twice}},
+        {"n_capture_label", {.n_capture_layer = 1, .capture_layer = twice, .n_capture_label = UINT32_MAX}},
+        {"n_set_rows", {.n_set_rows = 4, .no_cache = true}},
+    };
+    myth_mem *mem;
+    myth_model m;
+    myth_plan plan;
+    open_header(&mem, &m, "random:gemma3-tiny:q8_0");
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        myth_engine_opts o = row[i].o;
+        o.device = "cpu";
+        rig_err = (myth_error){0};
+        assert_int_equal(myth_plan_make(&plan, &m, &o, NULL, NULL, false, &rig_err), MYTH_EARG);
+        if (!rig_err.option || strcmp(rig_err.option, row[i].option) != 0 || !strstr(rig_err.msg, row[i].option))
+            fail_msg("%s: \"%s\" names %s", row[i].option, rig_err.msg, rig_err.option ? rig_err.option : "nothing");
+    }
+    close_header(mem, &m);
+
+    static const struct {
+        const char *option, *device, *level;
+    } absent[] = {{"device", "tpu:0", NULL}, {"cpu_level", "cpu", "bogus"}};
+    for (size_t i = 0; i < 2; i++) {
+        myth_engine *e;
+        const myth_engine_opts o = {.device = absent[i].device, .cpu_level = absent[i].level, .n_ctx = 32};
+        assert_ok(myth_mem_open(&mem, 0, &rig_err));
+        assert_ok(myth_model_open(&m, mem, "random:gemma3-tiny:q8_0", NULL, &rig_err));
+        rig_err = (myth_error){0};
+        assert_int_equal(myth_engine_open(&e, &m, &o, &rig_err), MYTH_EDEVICE);
+        assert_non_null(rig_err.option);
+        assert_string_equal(rig_err.option, absent[i].option);
+        assert_non_null(strstr(rig_err.msg, absent[i].option));
+        close_header(mem, &m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +343,7 @@ int main(void)
         cmocka_unit_test(layers_are_divided_by_limits),
         cmocka_unit_test(a_head_in_host_memory_changes_no_bit),
         cmocka_unit_test(a_device_smaller_than_the_embedding_runs),
+        cmocka_unit_test(a_wrong_option_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
