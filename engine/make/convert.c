@@ -457,7 +457,8 @@ static myth_dtype type_for(const job *j, const target *t, myth_dtype source, uin
 static bool target_of(target *t, const job *j, const myth_slot *s, uint32_t layer)
 {
     const myth_config *c = j->c;
-    const bool is_embed = s == &myth_slots_model[MYTH_SLOT_EMBED], is_vector = s->cols == MYTH_DIM_ONE;
+    const bool has_words = s == &myth_slots_model[MYTH_SLOT_EMBED] || s == &myth_slots_model[MYTH_SLOT_HEAD],
+               is_vector = s->cols == MYTH_DIM_ONE;
     char hf[MYTH_SLOT_NAME_MAX];
     *t = (target){.n_src = 0};
     myth_slot_names(hf, t->name, s, layer);
@@ -469,10 +470,10 @@ static bool target_of(target *t, const job *j, const myth_slot *s, uint32_t laye
             t->src[t->n_src++] = myth_slot_find(j->m->weights, c, o, layer);
     if (s->is_part || s->stack != MYTH_DIM_ONE)
         t->dim[t->n_dim++] = s->is_part ? t->n_src : myth_slot_size(c, layer, s->stack);
-    t->dim[t->n_dim++] = is_embed ? j->n_rows : myth_slot_size(c, layer, s->rows);
+    t->dim[t->n_dim++] = has_words ? j->n_rows : myth_slot_size(c, layer, s->rows);
     if (!is_vector)
         t->dim[t->n_dim++] = t->src[0].cols;
-    if (is_embed)
+    if (has_words)
         t->src[0].rows = j->n_rows;
     t->type = is_vector || myth_slot_is_f32(s) ? MYTH_F32 : type_for(j, t, t->src[0].t->dtype, t->src[0].cols, layer);
     t->plus_one = c->norm_plus_one && is_vector;

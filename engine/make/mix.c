@@ -48,7 +48,8 @@ static bool has(const char *name, const char *part) { return strstr(name, part) 
 
 static bool is_embedding(const char *name)
 {
-    return strcmp(name, "token_embd.weight") == 0 || strcmp(name, "per_layer_token_embd.weight") == 0;
+    return strcmp(name, "token_embd.weight") == 0 || strcmp(name, "output.weight") == 0 ||
+           strcmp(name, "per_layer_token_embd.weight") == 0;
 }
 
 /* Of the per-layer embeddings, in every layer: small, and what they are off by is added to the residual. */

@@ -45,6 +45,7 @@ typedef struct {
     bool is_rounded;    /* the reference computes in bf16: its constants are rounded, embed_scale among them */
     bool norm_plus_one; /* stored norm weights are w, effective 1 + w (safetensors of Gemma 1-3)      */
     bool has_qk_norm, has_post_norm, has_v_norm;
+    bool has_head;                            /* logits are made with a matrix of their own; else with the embedding */
     bool has_system_turn;                     /* the chat template has a turn for the system's text */
     uint32_t head_dim_global, head_dim_local; /* of every layer of the kind; 0 where there is none    */
     uint32_t rope_pairs_global;  /* pairs (i, i + head_dim / 2) that global layers rotate, from i = 0          */

@@ -293,6 +293,7 @@ myth_status myth_config_read_gguf(myth_facts *f, myth_config *c)
     c->attn_scale = (float)scale;
     c->embed_scale = sqrtf((float)c->d_model);
 
+    c->has_head = !c->is_bidirectional && myth_weights_find(f->w, "output.weight") != NULL;
     uint32_t pooling = MEAN;
     MYTH_TRY(myth_facts_u32(f, &pooling, "pooling_type", 0, 8));
     if (c->is_bidirectional && pooling != MEAN)

@@ -165,9 +165,6 @@ static myth_status json_refusals(const myth_facts *f, myth_config *c)
     if (flag)
         return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: attention_bias is not supported", path);
     MYTH_TRY(myth_facts_bool(f, &flag, "tie_word_embeddings", true));
-    if (!flag)
-        return myth_fail(f->err, MYTH_EUNSUPPORTED,
-                         "%s: tie_word_embeddings false (a head of its own) is not supported", path);
     const myth_meta_value *both = myth_facts_find(f, "use_bidirectional_attention"),
                           *list = myth_meta_find(f->m, "architectures");
     myth_str arch = {"", 0};
@@ -180,6 +177,7 @@ static myth_status json_refusals(const myth_facts *f, myth_config *c)
             f->err, MYTH_EUNSUPPORTED,
             "%s: use_bidirectional_attention %s in a %s: only EmbeddingGemma (Gemma3TextModel) sees both ways", path,
             c->is_bidirectional ? "true" : "false", is_encoder ? "Gemma3TextModel" : "model that generates");
+    c->has_head = !c->is_bidirectional && myth_weights_is_untied(f->w);
 fail:
     return st;
 }

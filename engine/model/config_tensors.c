@@ -110,7 +110,7 @@ myth_status myth_config_check_tensors(const myth_config *c, const myth_weights *
     check k = {.c = c, .w = w};
     const myth_family *f = myth_family_get(c->family);
     myth_status st = MYTH_OK;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < MYTH_SLOT_MODEL_N; i++)
         MYTH_TRY(check_slot(&k, &myth_slots_model[i], 0, err));
     for (const myth_slot *s = f->model_slots; s && s->hf; s++)
         MYTH_TRY(check_slot(&k, s, 0, err));
@@ -125,9 +125,6 @@ myth_status myth_config_check_tensors(const myth_config *c, const myth_weights *
         MYTH_TRY(check_dense(&k, err));
     for (uint32_t i = 0; i < myth_weights_n_tensor(w); i++) {
         const myth_tensor *t = myth_weights_at(w, i);
-        if (!k.seen[i] && myth_str_is(t->name, "output.weight"))
-            return myth_fail(err, MYTH_EUNSUPPORTED, "%s: a head of its own (output.weight) is not supported",
-                             myth_weights_path(w));
         if (!k.seen[i])
             return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s is not part of a %s model of %u layers",
                              myth_weights_path(w), t->name.text, myth_family_name(c->family), c->n_layer);

@@ -4,13 +4,15 @@
 
 #include <stdio.h>
 
-const myth_slot myth_slots_model[2] = {
+const myth_slot myth_slots_model[MYTH_SLOT_MODEL_N] = {
     {MYTH_SLOT("embed_tokens.weight", "token_embd.weight", offsetof(myth_bound_weights, embed), MYTH_DIM_VOCAB,
                MYTH_DIM_D),
      .place = MYTH_AT_FIRST},
     {MYTH_SLOT("norm.weight", "output_norm.weight", offsetof(myth_bound_weights, output_norm), MYTH_DIM_D,
                MYTH_DIM_ONE),
      .place = MYTH_AT_LAST},
+    {MYTH_SLOT("lm_head.weight", "output.weight", offsetof(myth_bound_weights, head), MYTH_DIM_VOCAB, MYTH_DIM_D),
+     .place = MYTH_AT_LAST, .when = MYTH_WHEN_HEAD},
 };
 
 #define CLASS(type, name) .model_type = type, .architecture = name
@@ -224,6 +226,7 @@ bool myth_slot_is_there(const myth_config *c, const myth_slot *s, uint32_t layer
     case MYTH_WHEN_EXPERTS: return c->n_expert > 0;
     case MYTH_WHEN_FUSED: return c->n_expert > 0 && !l->has_split_experts;
     case MYTH_WHEN_SPLIT: return c->n_expert > 0 && l->has_split_experts;
+    case MYTH_WHEN_HEAD: return c->has_head;
     case MYTH_WHEN_ALTUP: return !s->is_part || s->part + 1 < c->n_altup;
     }
     return false;
@@ -269,7 +272,8 @@ static const myth_slot *slot_number(const myth_config *c, uint32_t i, uint32_t *
         *layer = i / n_slot;
         return &f->slots[i % n_slot];
     }
-    return i == n_slot * c->n_layer ? &myth_slots_model[MYTH_SLOT_OUTPUT_NORM] : NULL;
+    i -= n_slot * c->n_layer;
+    return i < 2 ? &myth_slots_model[i ? MYTH_SLOT_HEAD : MYTH_SLOT_OUTPUT_NORM] : NULL;
 }
 
 bool myth_slot_next(myth_slot_iter *it, const myth_config *c)

@@ -33,8 +33,9 @@ typedef struct {
 } myth_layer_weights;
 
 typedef struct {
-    myth_view embed, head, output_norm; /* embed and head: the same table, on the first and on the last device */
-    myth_view ple_table;                /* [n_ple_vocab, n_layer * n_ple]; not given where the host gathers its rows */
+    /* embed and head: the same table, on the first and on the last device, unless the config has a head of its own */
+    myth_view embed, head, output_norm;
+    myth_view ple_table; /* [n_ple_vocab, n_layer * n_ple]; not given where the host gathers its rows */
     myth_view ple_model_proj, ple_proj_norm;     /* [n_layer * n_ple, d], [n_ple]; first device               */
     myth_view altup_proj[MYTH_ALTUP_MAX - 1];    /* [d, d] each; first device                                 */
     myth_view altup_unembed[MYTH_ALTUP_MAX - 1]; /* last device                                               */
@@ -70,6 +71,7 @@ typedef enum {
     MYTH_WHEN_PLE,
     MYTH_WHEN_EXPERTS,
     MYTH_WHEN_ALTUP,
+    MYTH_WHEN_HEAD, /* models whose head is a matrix of its own */
     MYTH_WHEN_FUSED,
     MYTH_WHEN_SPLIT, /* of layers with experts, those with gate and up in one tensor, or in two                     */
     /* may be missing */
@@ -179,8 +181,8 @@ typedef struct {
 } myth_family;
 
 const myth_family *myth_family_get(myth_family_id id);
-enum { MYTH_SLOT_EMBED, MYTH_SLOT_OUTPUT_NORM };
-extern const myth_slot myth_slots_model[2];
+enum { MYTH_SLOT_EMBED, MYTH_SLOT_OUTPUT_NORM, MYTH_SLOT_HEAD, MYTH_SLOT_MODEL_N };
+extern const myth_slot myth_slots_model[MYTH_SLOT_MODEL_N];
 uint64_t myth_slot_size(const myth_config *c, uint32_t layer, myth_slot_dim dim);
 /* Rows of what is bound: stack * rows. */
 uint64_t myth_slot_rows(const myth_config *c, const myth_slot *s, uint32_t layer);
@@ -195,7 +197,7 @@ enum { MYTH_SLOT_NAME_MAX = 128 };
 /* The full names of the tensor in safetensors and in GGUF. */
 void myth_slot_names(char hf[MYTH_SLOT_NAME_MAX], char gguf[MYTH_SLOT_NAME_MAX], const myth_slot *s, uint32_t layer);
 
-/* The slots that a model has, one after the other: embedding, the model's others, those of each layer, final norm.
+/* The slots that a model has, one after the other: embedding, the model's others, those of each layer, final norm, head.
  * Starts from zero. */
 typedef struct {
     const myth_slot *slot;

@@ -513,8 +513,21 @@ const myth_tensor *myth_weights_slot(const myth_weights *w, const char *hf_name,
     char name[MYTH_TENSOR_NAME_MAX + 1];
     if (w->format != MYTH_FORMAT_SAFETENSORS)
         return myth_weights_find(w, gguf_name);
+    if (strcmp(hf_name, "lm_head.weight") == 0) {
+        const myth_tensor *t = myth_weights_find(w, hf_name);
+        return t ? t : myth_weights_find(w, "language_model.lm_head.weight");
+    }
     int n = snprintf(name, sizeof(name), "%s%s", w->prefix, hf_name);
     return n > 0 && (size_t)n < sizeof(name) ? myth_weights_find(w, name) : NULL;
+}
+
+bool myth_weights_is_untied(const myth_weights *w)
+{
+    static const char *const key[] = {"tie_word_embeddings", "text_config.tie_word_embeddings"};
+    bool is_tied = true, flag;
+    for (int i = 0; i < 2; i++)
+        is_tied = is_tied && !(w->meta && myth_meta_bool(&flag, w->meta, key[i]) && !flag);
+    return !is_tied;
 }
 
 myth_status myth_weights_check(const myth_weights *w, myth_error *err)

@@ -11,8 +11,8 @@
  *          before it is used. Names are unique; tensors lie inside the file and do not overlap; those of safetensors
  *          cover the data exactly
  * Tensors  named as in the file; the family maps names to slots and checks shapes (config.h, family.h). The towers of
- *          multimodal checkpoints are checked and then left out, as is an lm_head that is a copy of the embedding; one
- *          of another shape, or at level DATA of other numbers, is MYTH_EUNSUPPORTED
+ *          multimodal checkpoints are checked and then left out. So is lm_head where the config ties it to the
+ *          embedding: it must be a copy, by its shape and at level DATA by its numbers, else MYTH_EUNSUPPORTED
  * Links    a file of a directory may be a symbolic link only if it stays inside, or leads to blobs/ of the same cache
  *          entry
  * Limits   MYTH_TENSOR_MAX, MYTH_SHARD_MAX, 16 MiB of safetensors header; parsing takes at most 8 times the header and
@@ -93,8 +93,10 @@ uint32_t myth_weights_n_tensor(const myth_weights *w);
 const myth_tensor *myth_weights_at(const myth_weights *w, uint32_t idx);
 const myth_tensor *myth_weights_find(const myth_weights *w, const char *name);
 /* The tensor of a slot: hf_name ("layers.3.self_attn.q_proj.weight") behind the prefix of this checkpoint, or gguf_name
- * ("blk.3.attn_q.weight"), whichever the format uses; NULL = not there. */
+ * ("blk.3.attn_q.weight"), whichever the format uses; NULL = not there. "lm_head.weight" stands outside the prefix. */
 const myth_tensor *myth_weights_slot(const myth_weights *w, const char *hf_name, const char *gguf_name);
+/* Whether config.json says that the head is a matrix of its own (tie_word_embeddings false). */
+bool myth_weights_is_untied(const myth_weights *w);
 uint64_t myth_weights_bytes(const myth_weights *w); /* sum over tensors */
 /* Whether every value of a tensor is finite; the tensor was opened with its data. */
 bool myth_tensor_is_finite(const myth_tensor *t);

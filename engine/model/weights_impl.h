@@ -2,7 +2,8 @@
  * only.
  *
  * Directory   one block (class OTHER): tensors, hash index of their names, spans for the overlap check, copied names
- * Skip list   towers of multimodal checkpoints and lm_head are checked like any tensor, then left out */
+ * Skip list   towers of multimodal checkpoints, and an lm_head that is tied to the embedding, are checked like any
+ *             tensor, then left out */
 #ifndef MYTH_WEIGHTS_IMPL_H
 #define MYTH_WEIGHTS_IMPL_H
 

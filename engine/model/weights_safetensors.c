@@ -235,7 +235,7 @@ static myth_status place_entry(myth_weights *w, header *h, const myth_json_token
         return myth_fail(err, MYTH_EFORMAT, "%s: tensor %s: the index names another file", h->path, name);
     myth_span *s = &w->span[t - w->tensor];
     const bool is_of_tower = is_tower(name);
-    s->is_left_out = is_of_tower || is_head(name);
+    s->is_left_out = is_of_tower || (is_head(name) && !myth_weights_is_untied(w));
     if (!e->is_readable && !is_of_tower)
         return myth_fail(err, MYTH_EUNSUPPORTED,
                          "%s: tensor %s: element type %s is not supported; supported: F32 F16 BF16. Of a checkpoint "
@@ -499,8 +499,8 @@ static bool is_same(const myth_tensor *a, const myth_tensor *b)
     return true;
 }
 
-/* The logits come from the embedding, so a head that differs from it may not be left out. The numbers are compared
- * where they are open. */
+/* The logits of a tied model come from the embedding, so a head that differs from it may not be left out. The numbers
+ * are compared where they are open. */
 static myth_status check_head(const myth_weights *w, const myth_tensor *head, myth_error *err)
 {
     const myth_tensor *embed = myth_weights_slot(w, "embed_tokens.weight", "");
@@ -513,7 +513,8 @@ static myth_status check_head(const myth_weights *w, const myth_tensor *head, my
     if (is_copy)
         return MYTH_OK;
     return myth_fail(err, MYTH_EUNSUPPORTED,
-                     "%s: tensor %s is not a copy of the embedding: a head of its own is not supported",
+                     "%s: tensor %s is not a copy of the embedding; if it is the model's head, config.json says "
+                     "\"tie_word_embeddings\": false",
                      w->file[head->shard].path, head->name.text);
 }
 
@@ -548,7 +549,7 @@ myth_status myth_weights_open_safetensors(myth_weights *w, const char *file, boo
     for (uint32_t i = 0; i < w->n_tensor; i++) {
         if (!myth_add_u64(&sum, sum, w->tensor[i].bytes))
             return myth_fail(err, MYTH_EFORMAT, "%s: sizes overflow", w->path);
-        if (is_head(w->tensor[i].name.text))
+        if (w->span[i].is_left_out && is_head(w->tensor[i].name.text))
             head = w->tensor[i]; /* its name and bytes stay when the directory lets it go */
     }
     if (x.has_total && x.total_size != sum)

@@ -286,7 +286,9 @@ static myth_status bind_part(myth_engine *e, uint32_t i, myth_error *err)
     if (is_last) {
         b.matrices = e->matrix[c->n_layer + 1];
         b.matrix_off = 0;
-        if (i > 0) {
+        if (c->has_head) {
+            MYTH_TRY(bind_slot(&b, e->w, &myth_slots_model[MYTH_SLOT_HEAD], 0, err));
+        } else if (i > 0) {
             myth_view embed = e->w->embed;
             MYTH_TRY(bind_slot(&b, e->w, &myth_slots_model[MYTH_SLOT_EMBED], 0, err));
             e->w->head = e->w->embed;

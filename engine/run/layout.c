@@ -457,7 +457,9 @@ static void size_weights(myth_layout *layout, const myth_model *m)
             layout->first_bytes =
                 matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0) + model_bytes(layout, m, MYTH_AT_FIRST, false);
         if (copies && is_last)
-            layout->last_bytes = (is_first ? 0 : matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0)) +
+            layout->last_bytes = (c->has_head ? matrix_bytes(m, &myth_slots_model[MYTH_SLOT_HEAD], 0)
+                                  : is_first  ? 0
+                                              : matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0)) +
                                  model_bytes(layout, m, MYTH_AT_LAST, false);
         *(layout->opts.host_head && !p->is_host ? &layout->host_class[MYTH_MEM_WEIGHTS] : &matrices) +=
             (is_first ? layout->first_bytes : 0) + (is_last ? layout->last_bytes : 0);

@@ -211,7 +211,8 @@ static myth_status match(myth_lora *l, const myth_model *m, const config *c, myt
     for (myth_slot_iter it = {.at = 0}; myth_slot_next(&it, &m->config);) {
         pair p;
         const bool is_plain = it.slot->cols != MYTH_DIM_ONE && it.slot->stack == MYTH_DIM_ONE && !it.slot->is_part &&
-                              it.slot != &myth_slots_model[MYTH_SLOT_EMBED];
+                              it.slot != &myth_slots_model[MYTH_SLOT_EMBED] &&
+                              it.slot != &myth_slots_model[MYTH_SLOT_HEAD];
         myth_slot_names(hf, gguf, it.slot, it.layer);
         const size_t n_hf = strlen(hf), n_gguf = strlen(gguf);
         if (!is_plain || n_hf < 8 || n_gguf < 8 || strcmp(hf + n_hf - 7, ".weight") != 0 ||

@@ -222,7 +222,7 @@ static void divide(step_shape *s, double step_s)
         known += s->compute[l] > 0;
     }
     const double mean = known > 0 ? sum / known : 1;
-    s->compute[n_layer] = (double)(layout->n_part > 1 ? layout->last_bytes : layout->first_bytes);
+    s->compute[n_layer] = (double)(layout->n_part > 1 || s->c->has_head ? layout->last_bytes : layout->first_bytes);
     sum = mean * n_layer - mean * known + sum + s->compute[n_layer];
     for (uint32_t l = 0; l <= n_layer; l++)
         s->compute[l] = (s->compute[l] > 0 || l == n_layer ? s->compute[l] : mean) / sum * step_s;

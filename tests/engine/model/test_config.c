@@ -253,7 +253,6 @@ static void test_values(void **state)
     static const char *const other[] = {
         "\"hidden_activation\":\"silu\"",
         "\"attention_bias\":true",
-        "\"tie_word_embeddings\":false",
         "\"use_bidirectional_attention\":true",
         "\"rope_scaling\":{\"rope_type\":\"yarn\",\"factor\":8}",
         "\"architectures\":[\"Gemma3TextModel\"]",

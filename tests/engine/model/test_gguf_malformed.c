@@ -429,7 +429,8 @@ static void test_config(void **state)
     CASE(unsupported, "family", set_str(find(&m, "general.architecture"), "llama"));
     CASE(unsupported, "family of a later day", set_str(find(&m, "general.architecture"), "gemma5"));
     CASE(refuse, "no family", m.fact[0].key = "general.architectura"; m.fact[0].key_len = strlen(m.fact[0].key));
-    CASE(unsupported, "head of its own", m.tensor[10].name = "output.weight"; m.tensor[10].name_len = 13;
+    CASE(accept, "head of its own", add_tensor(&m, "output.weight", VOCAB, 8));
+    CASE(refuse, "head of another shape", m.tensor[10].name = "output.weight"; m.tensor[10].name_len = 13;
          m.tensor[1].name = "output_norm.weight"; m.tensor[1].name_len = 18;
          add_tensor(&m, "blk.0.attn_norm.weight", 8, 0));
     CASE(refuse, "36 unknown tensor", add_tensor(&m, "rope_freqs.weight", 8, 0));
