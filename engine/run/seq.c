@@ -2,7 +2,8 @@
  *
  * Saved form, little endian: "MYTHSEQ5", u32 n_tok, n_high, n_gap, page_tok, ring_tok, n_page, type_k, type_v, the gaps
  * (from, to; zeros past n_gap), u64 page_bytes, ring_bytes, the model's number (myth_model_hash), the tokens held
- * (i32), their pages in order, the ring, with save_whole the checkpoints, and the sum of all that (hash.h). It fits an engine with the same model, cache types, page and ring length.
+ * (i32), their pages in order, the ring, with save_whole the checkpoints, and the sum of all that (hash.h). It fits an
+ * engine with the same model, cache types, page and ring length.
  *
  * A checkpoint's tokens are always the first of its sequence's: what cuts or evicts one of them drops the checkpoint.
  * One that was taken right after a gap holds the tokens before the gap alone, at the position after it: a cut back to
