@@ -7,8 +7,9 @@ enum {
     MYTH_CHUNK_BYTES = 2000,
 
     /* A file past one of the next five is cut by its text and not by its syntax. */
-    MYTH_PARSE_FILE_BYTES = 1 << 20,  /* parsers take seconds for data in one line                                  */
-    MYTH_PARSE_LINE_BYTES = 20 << 10, /* longest line, for the same reason                                          */
+    MYTH_PARSE_FILE_BYTES = 8 << 20,  /* no source file of this size is within MYTH_PARSE_STEPS, which is found out *
+                                       * only after half a second                                                   */
+    MYTH_PARSE_LINE_BYTES = 20 << 10, /* longest line: parsers take seconds for data in one line                    */
     MYTH_PARSE_DEPTH = 2000,          /* nesting, estimated by brackets: every walk of the tree recurses as deep    */
     MYTH_PARSE_STEPS = 10000,         /* steps of the parse (one is 100 of tree-sitter's) and its queries. The      *
                                        * largest system header takes 6,888                                          */

@@ -466,7 +466,7 @@ static void check_index(doctor *d, const char *dir)
     if (st == MYTH_OK)
         st = myth_index_last(x, &s, &err);
     if (st == MYTH_OK)
-        row(d, "index", s.n_lost ? NOTE : OK, s.n_lost ? "mythos scan --explain says which files, and why" : NULL,
+        row(d, "index", s.n_lost ? NOTE : OK, s.n_lost ? "mythos index --json says which files, and why" : NULL,
             "%s: %llu file%s, %llu definition%s, %llu use%s, %llu file%s incomplete, at %s", myth_index_root(x),
             (unsigned long long)s.n_file, myth_s(s.n_file), (unsigned long long)s.n_symbol, myth_s(s.n_symbol),
             (unsigned long long)s.n_ref, myth_s(s.n_ref), (unsigned long long)s.n_lost, myth_s(s.n_lost),

@@ -33,6 +33,10 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
     char called[MYTH_SELECT_CALLED];
     myth_select_run_rank(&j->run, &j->o->select, &j->o->inspect, model);
     myth_status st = myth_select_symbol(j->run.select, m, cli->arg[0], called, &counts, err);
+    if ((st == MYTH_OK || st == MYTH_ENOTFOUND) && j->run.index) {
+        myth_error ignored; /* err says what became of the name */
+        (void)myth_cli_note_unparsed(NULL, cli, j->run.index, &ignored);
+    }
     if (st != MYTH_OK)
         return st;
     snprintf(j->title, sizeof(j->title), "symbol %.140s", cli->arg[0]);

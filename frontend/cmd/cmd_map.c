@@ -218,6 +218,7 @@ static int run_map(myth_cli *cli, const void *opts)
     myth_term_progress_end(cli->term);
     if (!myth_repomap_has_answer(m))
         myth_term_note(cli->term, "nothing in these files answers \"%.80s\"; this is the map without --for", o->query);
+    MYTH_TRY(myth_cli_note_unparsed(NULL, cli, x, &err));
     MYTH_TRY(myth_repomap_text(&page, m, &(myth_repomap_budget){count_tokens, &c, o->tokens}, &err));
     double took = ms_of(CLOCK_MONOTONIC) - start, cpu = ms_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_start;
     if (o->json)

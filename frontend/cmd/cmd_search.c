@@ -753,6 +753,8 @@ static int run_search(myth_cli *cli, const void *opts)
             put_near(&rows, &a);
     } else if (st == MYTH_OK && a.is_name) {
         st = put_name(&rows, o, &a, r.text, &r.scopes, &found, &err);
+        if (st == MYTH_OK)
+            st = myth_cli_note_unparsed(NULL, cli, a.index, &err);
     } else if (st == MYTH_OK) {
         myth_rows_hits(&rows, &a.hits, found, o->k);
     }

@@ -202,6 +202,7 @@ static int run_symbols(myth_cli *cli, const void *opts)
     myth_status st = MYTH_OK;
     myth_index *x = NULL;
     myth_usage u = {0};
+    uint64_t n_unparsed = 0;
     const char *name = cli->arg[0], *dir = myth_cli_dir(cli, 1);
     if (!*name)
         return myth_cli_failf(cli, MYTH_EARG, "symbols: NAME is empty; the command is mythos symbols NAME [DIR]");
@@ -211,13 +212,16 @@ static int run_symbols(myth_cli *cli, const void *opts)
         MYTH_TRY(print_nearest(cli, x, name, &err));
     else if (!strchr(name, '(') && !myth_text_ends(name, u.definition[0].name))
         myth_term_note(cli->term, "%.120s: a name that a re-export gives to %.120s", name, u.definition[0].name);
+    MYTH_TRY(myth_cli_note_unparsed(&n_unparsed, cli, x, &err));
     if (o->json)
         put_json(&u);
     else
         put_text(cli, &u, o->top);
 fail:;
-    int code = st != MYTH_OK ? myth_cli_fail(cli, &err)
-                             : myth_cli_answered(cli, u.n_definition ? MYTH_EXIT_CLEAN : MYTH_EXIT_FINDINGS);
+    int code = st != MYTH_OK  ? myth_cli_fail(cli, &err)
+             : u.n_definition ? myth_cli_answered(cli, MYTH_EXIT_CLEAN)
+             : n_unparsed     ? MYTH_EXIT_INCOMPLETE
+                              : myth_cli_answered(cli, MYTH_EXIT_FINDINGS);
     myth_usage_free(&u);
     myth_index_close(x);
     return code;
@@ -238,7 +242,8 @@ const myth_command myth_cmd_symbols = {
         "leads to the definition behind it. The index is created or brought up to date first. The exit code "
         "is 1 when the name is not defined, and similar names and the lines that have it are printed; it is 3 when a "
         "file or a directory "
-        "could not be read.",
+        "could not be read, or the name is not defined and some files were not read for definitions. Such files "
+        "(too large for their parser, nested too deep) are counted in a note.",
     .group = symbols_groups,
     .n_group = 1,
     .opts_bytes = sizeof(symbols_opts),

@@ -129,3 +129,33 @@ bool myth_cli_says_first(const myth_index *x, const char *name)
     close(fd);
     return true;
 }
+
+myth_status myth_cli_unparsed(char line[160], uint64_t *n, myth_index *x, myth_error *err)
+{
+    myth_index_unparsed u;
+    myth_error safe; /* myth_fail makes the text safe to print */
+    const myth_status st = myth_index_find_unparsed(&u, x, err);
+    line[0] = '\0';
+    *n = u.n;
+    if (st != MYTH_OK || u.n == 0)
+        return st;
+    if (u.n == 1)
+        myth_fail(&safe, MYTH_ELIMIT, "%.60s was not read for definitions (%.60s)", u.path, u.note);
+    else
+        myth_fail(&safe, MYTH_ELIMIT, "%llu files were not read for definitions, the first %.50s (%.50s)",
+                  (unsigned long long)u.n, u.path, u.note);
+    snprintf(line, 160, "%.159s", safe.msg);
+    return MYTH_OK;
+}
+
+myth_status myth_cli_note_unparsed(uint64_t *n, myth_cli *cli, myth_index *x, myth_error *err)
+{
+    char line[160];
+    uint64_t n_file;
+    const myth_status st = myth_cli_unparsed(line, &n_file, x, err);
+    if (line[0])
+        myth_term_note(cli->term, "%s", line);
+    if (n)
+        *n = n_file;
+    return st;
+}

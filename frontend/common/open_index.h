@@ -35,6 +35,12 @@ bool myth_cli_says_first(const myth_index *x, const char *name);
  * MYTH_EXIT_INCOMPLETE instead of both when a file or directory could not be read (cli->n_unread). */
 int myth_cli_answered(const myth_cli *cli, int code);
 
+/* Says which files were not read for definitions and uses (myth_index_find_unparsed), as a line that is safe to print:
+ * "big.c was not read for definitions (parse: more than 10000 steps)". *n 0: there are none, and `line` is "". */
+myth_status myth_cli_unparsed(char line[160], uint64_t *n, myth_index *x, myth_error *err);
+/* The same as a note on standard error. *n may be NULL. */
+myth_status myth_cli_note_unparsed(uint64_t *n, myth_cli *cli, myth_index *x, myth_error *err);
+
 #ifdef __cplusplus
 }
 #endif

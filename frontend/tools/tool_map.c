@@ -1,5 +1,6 @@
 /* tool_map.c - repo_map shows the directory on a page: folders, files and signatures, the most important first. */
 #include "shown.h"
+#include "unseen.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,8 @@ static myth_status count_answer(void *arg, const char *text, size_t n, uint64_t 
     if (st == MYTH_OK) {
         put_head(&one, text, n, p->n_file, p->n_file);
         one.left_out = p->n_file;
+        one.n_note = p->a->n_note;
+        memcpy(one.note, p->a->note, sizeof(one.note));
         myth_tools_note_unread(p->tools, &one);
         st = myth_reply_finish(&one, &whole, &n_whole, &is_found, err);
     }
@@ -73,6 +76,7 @@ static myth_status run_repo_map(myth_tools *t, const json_t *args, myth_reply *a
     MYTH_TRY(myth_repomap_open(&m, t->cli->mem, x, &mo, err));
     if (!myth_repomap_has_answer(m))
         myth_reply_note(a, false, "nothing here answers the query; this is the map without it");
+    MYTH_TRY(myth_unseen_note_unparsed(a, NULL, x, err));
     form.n_file = myth_repomap_n_file(m);
     const myth_repomap_budget budget = {count_answer, &form,
                                         a->budget.max_tokens ? a->budget.max_tokens : a->budget.max_bytes};

@@ -2,6 +2,7 @@
  * each use is believed, and the other lines of code that have the name. */
 #define _GNU_SOURCE /* memmem */
 #include "shown.h"
+#include "unseen.h"
 
 #include "engine/base/text.h"
 
@@ -46,6 +47,15 @@ static myth_status note_nearest(myth_reply *a, myth_index *x, const char *name, 
 /* Whether the name that was asked for is this one, whatever it is qualified with. */
 static bool ends_with(const char *asked, const char *name) { return strchr(asked, '(') || myth_text_ends(asked, name); }
 
+/* Says which files may define or use it without being known to. When nothing was found, that is not certain then. */
+static myth_status note_unparsed(myth_reply *a, myth_tools *t, myth_index *x, bool is_found, myth_error *err)
+{
+    uint64_t n;
+    const myth_status st = myth_unseen_note_unparsed(a, &n, x, err);
+    t->n_missed += is_found ? 0 : n;
+    return st;
+}
+
 static myth_status find_usage(myth_usage *u, myth_tools *t, const json_t *args, myth_reply *a, myth_error *err)
 {
     myth_index *x;
@@ -58,6 +68,8 @@ static myth_status find_usage(myth_usage *u, myth_tools *t, const json_t *args, 
     else if (st == MYTH_OK && strcmp(u->word, u->definition[0].name) == 0 && !ends_with(name, u->word))
         myth_reply_note(a, true, "a re-export calls %.60s so; lines with the name that it gives are not looked for",
                         u->word);
+    if (st == MYTH_OK)
+        st = note_unparsed(a, t, x, u->n_definition > 0, err);
     if (st == MYTH_OK && u->n_more)
         myth_reply_note(a, true, "%u more definitions of this name; choose with PATH::NAME or TYPE.NAME", u->n_more);
     if (st == MYTH_OK && u->n_unseen)

@@ -1,5 +1,6 @@
 /* tool_search.c - search finds the chunks of code that answer a question, the best first. */
 #include "shown.h"
+#include "unseen.h"
 
 #include "frontend/common/embedding.h"
 
@@ -34,6 +35,8 @@ static myth_status note_name(myth_reply *a, myth_tools *t, myth_index *x, const 
                         u.mentions.n + u.mentions.n_more);
     else if (st == MYTH_OK)
         myth_reply_note(a, false, "references lists every line of code that has the name");
+    if (st == MYTH_OK)
+        st = myth_unseen_note_unparsed(a, NULL, x, err);
     myth_usage_free(&u);
     return st;
 }

@@ -231,7 +231,7 @@ static myth_status compare(update *u, known_file *r, const myth_scan_file *f, bo
     if (st != MYTH_OK || out != MYTH_SCAN_IN || memcmp(row.hash, r->file.hash, sizeof(row.hash)) != 0)
         return st;
     *is_changed = false;
-    row.flags |= r->file.flags & (MYTH_FILE_FAILED | MYTH_FILE_GIVEN_UP | MYTH_FILE_LOST);
+    row.flags |= r->file.flags & (MYTH_FILE_FAILED | MYTH_FILE_GIVEN_UP | MYTH_FILE_LOST | MYTH_FILE_UNPARSED);
     if (row.mtime_ns != r->file.mtime_ns || row.ctime_ns != r->file.ctime_ns || row.inode != r->file.inode ||
         row.flags != r->file.flags)
         u->touched[u->n_touched++] = row;

@@ -79,6 +79,13 @@ const char *myth_index_path(const myth_index *x);
 const char *myth_index_root(const myth_index *x); /* the real path of the directory */
 /* The counts that the last update stored; the directory is not looked at. */
 myth_status myth_index_last(myth_index *x, myth_index_stats *stats, myth_error *err);
+/* The files whose language has a grammar and of which no definitions and uses are known all the same: they are too
+ * large, nest too deep, or their parser gave up. An answer about a name is not complete when there are any. */
+typedef struct {
+    uint64_t n;
+    char path[512], note[96]; /* the first by its path, and why; cut to fit */
+} myth_index_unparsed;
+myth_status myth_index_find_unparsed(myth_index_unparsed *out, myth_index *x, myth_error *err);
 /* The store, for queries; valid until the next update or close. */
 myth_store *myth_index_store(const myth_index *x);
 

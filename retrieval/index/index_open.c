@@ -214,3 +214,23 @@ void myth_index_close(myth_index *x)
 const char *myth_index_path(const myth_index *x) { return x->path; }
 const char *myth_index_root(const myth_index *x) { return x->root; }
 myth_store *myth_index_store(const myth_index *x) { return x->store; }
+
+_Static_assert(MYTH_FILE_UNPARSED == 128, "as the query has it");
+
+myth_status myth_index_find_unparsed(myth_index_unparsed *out, myth_index *x, myth_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    *out = (myth_index_unparsed){0};
+    int rc = sqlite3_prepare_v2(
+        myth_store_db(x->store),
+        "SELECT path, note, count(*) OVER () FROM files WHERE flags & 128 ORDER BY path LIMIT 1", -1, &q, NULL);
+    if (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW) {
+        const char *path = sqlite3_column_blob(q, 0), *note = (const char *)sqlite3_column_text(q, 1);
+        snprintf(out->path, sizeof(out->path), "%.*s", sqlite3_column_bytes(q, 0), path ? path : "");
+        snprintf(out->note, sizeof(out->note), "%s", note ? note : "");
+        out->n = (uint64_t)sqlite3_column_int64(q, 2);
+    }
+    const myth_status st = myth_store_fail(x->store, rc, err);
+    sqlite3_finalize(q);
+    return st;
+}

@@ -177,6 +177,8 @@ static void note_loss(myth_index_made *m, bool has_failed)
         m->row.flags |= MYTH_FILE_FAILED; /* no parser has seen it, so it is not marked as given up */
     if (m->chunks.is_lost || line)
         m->row.flags |= MYTH_FILE_LOST;
+    if (m->chunks.is_lost)
+        m->row.flags |= MYTH_FILE_UNPARSED;
     if (line)
         snprintf(m->chunks.note, sizeof(m->chunks.note),
                  "words: line %u is long; past its first %d bytes only literal search finds text", (unsigned)line,

@@ -44,7 +44,7 @@ typedef struct myth_store myth_store;
 #define MYTH_FILE_ID_MAX ((INT64_C(1) << 43) - 1)
 
 enum {
-    MYTH_STORE_VERSION = 12,
+    MYTH_STORE_VERSION = 13,
     MYTH_STORE_APPLICATION = 0x6d795468,
     MYTH_BLOCK_BYTES = 32 << 10, /* text compressed together: a read unpacks one or two blocks */
     MYTH_CHUNK_HASH_BYTES = 8,   /* the first bytes of XXH3-128: finds copies, proves nothing */
@@ -52,11 +52,12 @@ enum {
     MYTH_FILE_GENERATED = 1,
     MYTH_FILE_TEST = 2,
     MYTH_FILE_UTF16_LE = 4,
-    MYTH_FILE_UTF16_BE = 8, /* these and the next three: files.flags */
+    MYTH_FILE_UTF16_BE = 8, /* these and the next four: files.flags */
     MYTH_FILE_FAILED = 16,
     /* its parser died or ran out of time once (FAILED), or twice on the same content (GIVEN_UP) */
     MYTH_FILE_GIVEN_UP = 32,
     MYTH_FILE_LOST = 64,      /* part of it is not in the index; its note says what */
+    MYTH_FILE_UNPARSED = 128, /* that part is its definitions and uses */
     MYTH_CHUNK_PART = 1,      /* chunks.flags  */
     MYTH_SYMBOL_EXPORTED = 1, /* symbols.flags */
 };

@@ -1,0 +1,20 @@
+/* unseen.h - what an answer does not cover although it is below the root.
+ *
+ * Threads   one */
+#ifndef MYTH_UNSEEN_H
+#define MYTH_UNSEEN_H
+
+#include "tools_impl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Notes how many files were not read for definitions, if any: the answer is about names, and is not complete then. *n,
+ * unless n is NULL, is how many. */
+myth_status myth_unseen_note_unparsed(myth_reply *a, uint64_t *n, myth_index *x, myth_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

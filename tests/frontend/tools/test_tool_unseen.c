@@ -1,0 +1,101 @@
+/* test_tool_unseen.c - what an answer about names does not cover is said, and such an answer is not complete. */
+#include "tests/frontend/cli/cli_run.h"
+
+#include "frontend/cli/exit.h"
+
+#include <string.h>
+
+static cli_result r;
+
+/* Runs a tool on $D/<dir> with arguments that have no single quote. */
+static json_t *answer(const char *dir, const char *name, const char *args, int code)
+{
+    char line[2000];
+    json_error_t e;
+    snprintf(line, sizeof(line), "$M tool %s -C $D/%s --args '%s'", name, dir, args);
+    cli_shell(&r, line);
+    if (r.code != code)
+        fail_msg("%s %s: exit %d, expected %d: %s%s", name, args, r.code, code, r.err, r.out);
+    json_t *j = json_loads(r.out, 0, &e);
+    if (!j)
+        fail_msg("%s %s: no JSON: %s: %.200s", name, args, e.text, r.out);
+    return j;
+}
+
+static bool is_complete(const json_t *j) { return json_is_true(json_object_get(j, "complete")); }
+static size_t size_of(const json_t *j, const char *key) { return json_array_size(json_object_get(j, key)); }
+
+/* A file that no parser can read may define any name: every answer about names says so. */
+static void files_without_definitions_are_counted(void **state)
+{
+    static const char said[] = "deep.c was not read for definitions (parse: nests deeper than 2000)";
+    static const struct {
+        const char *tool, *args;
+        int code;
+    } row[] = {
+        {"find_symbol", "{\"name\":\"known\"}", 0},
+        {"find_symbol", "{\"name\":\"unknown\"}", 3},
+        {"references", "{\"name\":\"known\"}", 0},
+        {"references", "{\"name\":\"unknown\"}", 3},
+        {"repo_map", "{}", 0},
+        {"search", "{\"query\":\"known\"}", 0},
+    };
+    (void)state;
+    cli_shell(&r, "mkdir -p $D/t && cd $D/t && printf 'int known(void)\\n{\\n    return 1;\\n}\\nint other(void)\\n{\\n"
+                  "    return known();\\n}\\n' >a.c && (head -c 6000 /dev/zero | tr '\\0' '('; echo) >deep.c");
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        json_t *j = answer("t", row[i].tool, row[i].args, row[i].code);
+        if (is_complete(j) || !strstr(r.out, said))
+            fail_msg("%s %s: %s", row[i].tool, row[i].args, r.out);
+        json_decref(j);
+    }
+    cli_expect(&r, "symbols known $D/t", 0);
+    assert_non_null(strstr(r.err, said));
+    cli_expect(&r, "symbols unknown $D/t", 3);
+    assert_non_null(strstr(r.err, said));
+    cli_expect(&r, "search known $D/t", 0);
+    assert_non_null(strstr(r.err, said));
+    cli_expect(&r, "map $D/t " TINY, 0);
+    assert_non_null(strstr(r.err, said));
+    cli_expect(&r, "doctor $D/t", 0);
+    assert_non_null(strstr(r.out, "1 file incomplete"));
+    assert_non_null(strstr(r.out, "mythos index --json says which files"));
+    cli_shell(&r, "cp $D/t/deep.c $D/t/deep2.c");
+    json_t *j = answer("t", "find_symbol", "{\"name\":\"known\"}", 0);
+    assert_non_null(strstr(r.out, "2 files were not read for definitions, the first deep.c (parse: nests deeper"));
+    json_decref(j);
+    cli_shell(&r, "rm $D/t/deep.c $D/t/deep2.c");
+    j = answer("t", "find_symbol", "{\"name\":\"unknown\"}", 1);
+    assert_true(is_complete(j));
+    json_decref(j);
+}
+
+/* A file of several MiB is read as long as its parser stays within its steps. */
+static void large_files_are_read(void **state)
+{
+    (void)state;
+    cli_shell(
+        &r, "mkdir -p $D/large && cd $D/large && { for i in $(seq 1 20); do head -c 120000 /dev/zero | tr '\\0' 'x' | "
+            "fold -w 100 | sed 's,^,// ,'; echo; echo \"int f$i(void) { return $i; }\"; done; } >large.c");
+    json_t *j = answer("large", "find_symbol", "{\"name\":\"f20\"}", 0);
+    assert_int_equal(size_of(j, "definitions"), 1);
+    assert_true(is_complete(j));
+    json_decref(j);
+}
+
+static int begin(void **state)
+{
+    if (cli_begin(state) != 0)
+        return -1;
+    cli_own_home();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_without_definitions_are_counted),
+        cmocka_unit_test(large_files_are_read),
+    };
+    return cmocka_run_group_tests(tests, begin, cli_end);
+}
