@@ -1,6 +1,5 @@
 /* revision.c - see revision.h. */
-#include "revision.h"
-#include "retrieval/git/git.h"
+#include "revision_impl.h"
 #include "retrieval/git/git_files.h"
 #include "retrieval/git/mark.h"
 #include "retrieval/git/parting.h"
@@ -9,34 +8,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-struct myth_revision {
-    myth_mem *mem;
-    git_repository *repo;
-    /* old NULL: there is no commit; new NULL: the new side is the working tree or the index */
-    git_tree *old_tree, *new_tree;
-    git_index *index; /* the index, if it is the new side, else NULL */
-    git_diff *whole;  /* the difference of both sides with renames, made when first needed */
-    char prefix[PATH_MAX];
-    int root_fd;
-    bool is_untracked; /* untracked files are part of the difference */
-    bool has_commit;   /* below: the commit of the new side, or HEAD */
-    git_oid commit;
-    int64_t commit_s;
-    uint32_t n_untracked; /* untracked files that the difference left out */
-    char untracked[192];  /* the first of them */
-};
-
-static myth_status git_failed(const char *what, myth_error *err)
-{
-    return myth_fail(err, MYTH_EIO, "git: %.60s: %.160s", what, myth_git_says());
-}
 
 /* ---- the repository and what of it ---- */
 
@@ -55,7 +31,7 @@ static myth_status open_repository(myth_revision *r, const char *root, myth_erro
     if (rc == GIT_ENOTFOUND)
         return myth_fail_remedy(err, MYTH_ENOTFOUND, MYTH_REMEDY_GIVE_PATCH, "%.160s: no git repository here", root);
     if (rc != 0)
-        return git_failed(root, err);
+        return myth_revision_failed(root, err);
     if (!git_repository_workdir(r->repo)) /* a bare repository has only commits */
         return MYTH_OK;
     if ((st = myth_git_check_worktree(r->mem, git_repository_workdir(r->repo), err)) != MYTH_OK)
@@ -97,7 +73,7 @@ static myth_status parting_tree(git_tree **out, myth_mem *mem, git_repository *r
                                 "fetch-depth: 0, of GitLab: GIT_DEPTH: 0)"
                               : "");
     if (st == MYTH_OK && git_object_lookup(&base, repo, &oid, GIT_OBJECT_COMMIT) != 0)
-        st = git_failed(spec, err);
+        st = myth_revision_failed(spec, err);
     if (st == MYTH_OK)
         st = tree_of(out, base, spec, err);
 fail:
@@ -192,7 +168,7 @@ myth_status myth_revision_open(myth_revision **out, myth_mem *mem, const myth_re
     if (!r->new_tree && !git_repository_workdir(r->repo))
         MYTH_TRY(myth_fail(err, MYTH_EARG, "%.160s: a bare repository; say two commits: A..B", root));
     if (o->is_staged && git_repository_index(&r->index, r->repo) != 0)
-        st = git_failed("index", err);
+        st = myth_revision_failed("index", err);
 fail:
     if (st != MYTH_OK) {
         myth_revision_close(r);
@@ -299,6 +275,17 @@ static bool is_large(const myth_revision *r, const git_diff_file *f)
     return n > MYTH_REVISION_TEXT_BYTES;
 }
 
+bool myth_revision_is_sparse(git_repository *repo, const char *path)
+{
+    git_index *index;
+    if (git_repository_index(&index, repo) != 0)
+        return false;
+    const git_index_entry *e = git_index_get_bypath(index, path, 0);
+    const bool is_sparse = e && (e->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE);
+    git_index_free(index);
+    return is_sparse;
+}
+
 /* A git_diff_notify_cb: returns 1 to leave the file out. */
 static int leave_out(const git_diff *so_far, const git_diff_delta *d, const char *matched, void *user)
 {
@@ -310,6 +297,9 @@ static int leave_out(const git_diff *so_far, const git_diff_delta *d, const char
     (void)matched;
     if (d->status == GIT_DELTA_UNTRACKED && !out->r->is_untracked)
         return 0; /* only counted */
+    if (d->status == GIT_DELTA_DELETED && myth_revision_is_worktree(out->r) &&
+        myth_revision_is_sparse(out->r->repo, d->old_file.path))
+        return 1;
     is_out = is_large(out->r, &d->old_file) || is_large(out->r, &d->new_file);
     if (!is_out && d->status != GIT_DELTA_DELETED) {
         const myth_status st = myth_revision_read(out->r, &bytes, &n, d->new_file.path + strlen(out->r->prefix),
@@ -456,7 +446,7 @@ myth_status myth_revision_diff(myth_revision *r, char **text, size_t *n, myth_er
     if (out.has_failed)
         st = myth_fail(err, MYTH_ENOMEM, "no memory for a difference");
     else if (rc != 0)
-        st = git_failed("diff", err);
+        st = myth_revision_failed("diff", err);
     else if (buf.size > MYTH_REVISION_DIFF_BYTES)
         st =
             myth_fail_remedy(err, MYTH_ELIMIT, MYTH_REMEDY_NARROW_CHANGE,
@@ -524,7 +514,7 @@ static myth_status find_old(myth_revision *r, git_tree_entry **e, const char *pa
     if (!r->old_tree || git_tree_entry_bypath(e, r->old_tree, path) == 0)
         return MYTH_OK;
     if (!r->whole && make_diff(&r->whole, r, all, NULL) != 0)
-        return git_failed("diff", err);
+        return myth_revision_failed("diff", err);
     for (size_t i = 0; i < git_diff_num_deltas(r->whole) && !old; i++) {
         const git_diff_delta *d = git_diff_get_delta(r->whole, i);
         if ((d->status == GIT_DELTA_RENAMED || d->status == GIT_DELTA_COPIED) && strcmp(d->new_file.path, path) == 0)
@@ -573,7 +563,7 @@ myth_status myth_revision_diff_file(myth_revision *r, char **text, size_t *n, co
     if (rc == 0 && patch)
         rc = git_patch_to_buf(&buf, patch);
     if (rc != 0)
-        st = git_failed(path, err);
+        st = myth_revision_failed(path, err);
     else
         st = take_text(r, text, n, &buf, NULL, err);
     git_buf_dispose(&buf);
@@ -592,7 +582,7 @@ static myth_status read_blob(myth_revision *r, unsigned char **bytes, size_t *n,
     git_blob *blob = NULL;
     myth_status st = MYTH_OK;
     if (git_blob_lookup(&blob, r->repo, oid) != 0)
-        return git_failed(path, err);
+        return myth_revision_failed(path, err);
     uint64_t size = (uint64_t)git_blob_rawsize(blob);
     if (size > max)
         st = myth_fail(err, MYTH_ELIMIT, "%.160s: %llu bytes, at most %zu are read", path, (unsigned long long)size,
@@ -681,103 +671,4 @@ myth_status myth_revision_read(myth_revision *r, unsigned char **bytes, size_t *
         st = read_blob(r, bytes, n, git_tree_entry_id(e), path, max_bytes, err);
     git_tree_entry_free(e);
     return st;
-}
-
-/* ---- the commits that led here ---- */
-
-/* The differences of a commit to its parent, below `path` if it is not "". NULL: it is a merge, or the parent is absent
- * as in a shallow clone. */
-static myth_status commit_diff(git_diff **out, myth_revision *r, git_commit *c, char *path, myth_error *err)
-{
-    git_tree *tree = NULL, *before = NULL;
-    git_commit *parent = NULL;
-    git_diff_options opts;
-    *out = NULL;
-    git_diff_options_init(&opts, GIT_DIFF_OPTIONS_VERSION);
-    opts.flags = GIT_DIFF_SKIP_BINARY_CHECK | GIT_DIFF_DISABLE_PATHSPEC_MATCH;
-    if (path[0])
-        opts.pathspec = (git_strarray){.strings = &path, .count = 1};
-    int rc = git_commit_parentcount(c) > 1 ? GIT_ENOTFOUND : git_commit_tree(&tree, c);
-    if (rc == 0 && git_commit_parentcount(c) == 1)
-        rc = git_commit_parent(&parent, c, 0) == 0 ? git_commit_tree(&before, parent) : GIT_ENOTFOUND;
-    if (rc == 0)
-        rc = git_diff_tree_to_tree(out, r->repo, before, tree, &opts);
-    git_tree_free(before);
-    git_commit_free(parent);
-    git_tree_free(tree);
-    return rc == 0 || rc == GIT_ENOTFOUND ? MYTH_OK : git_failed("a commit", err);
-}
-
-/* Calls on_commit for one commit, if it has files here. */
-static myth_status put_commit(myth_revision *r, git_commit *c, const git_oid *oid, char *path,
-                              bool (*on_commit)(void *arg, const myth_commit *c), void *arg, bool *goes_on,
-                              myth_error *err)
-{
-    git_diff *diff = NULL;
-    const size_t n_prefix = strlen(r->prefix);
-    myth_status st = commit_diff(&diff, r, c, path, err);
-    const size_t n = diff ? git_diff_num_deltas(diff) : 0;
-    myth_commit_file *file = n ? myth_alloc_n(r->mem, MYTH_MEM_OTHER, "commit", n, sizeof(*file)) : NULL;
-    if (n && !file)
-        st = myth_fail(err, MYTH_ENOMEM, "no memory for the %zu files of a commit", n);
-    uint32_t n_file = 0;
-    for (size_t i = 0; file && i < n; i++) {
-        const git_diff_delta *d = git_diff_get_delta(diff, i);
-        const bool is_gone = d->status == GIT_DELTA_DELETED;
-        file[n_file++] = (myth_commit_file){
-            .path = (is_gone ? d->old_file.path : d->new_file.path) + n_prefix,
-            .change = is_gone                           ? 'D'
-                    : d->status == GIT_DELTA_ADDED      ? 'A'
-                    : d->status == GIT_DELTA_TYPECHANGE ? 'T'
-                                                        : 'M',
-        };
-    }
-    if (n_file) {
-        const char *subject = git_commit_summary(c);
-        myth_commit one = {
-            .time_s = git_commit_time(c), .subject = subject ? subject : "", .file = file, .n_file = n_file};
-        git_oid_tostr(one.id, sizeof(one.id), oid);
-        *goes_on = on_commit(arg, &one);
-    }
-    myth_free(r->mem, file);
-    git_diff_free(diff);
-    return st;
-}
-
-myth_status myth_revision_commits(myth_revision *r, const char *under,
-                                  bool (*on_commit)(void *arg, const myth_commit *c), void *arg, bool *is_whole,
-                                  myth_error *err)
-{
-    git_reference *head = NULL;
-    git_revwalk *walk = NULL;
-    git_oid oid;
-    char path[2 * PATH_MAX];
-    myth_status st = MYTH_OK;
-    bool goes_on = true;
-    uint32_t n = 0;
-    snprintf(path, sizeof(path), "%s%s", r->prefix, under);
-    path[strlen(path) - (path[0] && path[strlen(path) - 1] == '/')] = '\0';
-    *is_whole = true;
-    int rc = git_repository_head(&head, r->repo);
-    if (rc == GIT_EUNBORNBRANCH || rc == GIT_ENOTFOUND)
-        return MYTH_OK;
-    if (rc == 0)
-        rc = git_revwalk_new(&walk, r->repo);
-    if (rc == 0)
-        rc = git_revwalk_sorting(walk, GIT_SORT_TIME);
-    if (rc == 0)
-        rc = git_revwalk_push(walk, git_reference_target(head));
-    while (rc == 0 && st == MYTH_OK && goes_on && (rc = git_revwalk_next(&oid, walk)) == 0) {
-        git_commit *c = NULL;
-        if (n++ == MYTH_REVISION_WALK) {
-            *is_whole = false;
-            break;
-        }
-        if ((rc = git_commit_lookup(&c, r->repo, &oid)) == 0)
-            st = put_commit(r, c, &oid, path, on_commit, arg, &goes_on, err);
-        git_commit_free(c);
-    }
-    git_revwalk_free(walk);
-    git_reference_free(head);
-    return st != MYTH_OK || rc == 0 || rc == GIT_ITEROVER ? st : git_failed("history", err);
 }

@@ -95,11 +95,16 @@ typedef struct {
 
 /* Calls on_commit for commits that HEAD leads to, the newest first, until it returns false. under: a file or a folder
  * relative to the root; "" = the root. Merges and commits that touch nothing there are left out. At most
- * MYTH_REVISION_WALK commits are looked at; *is_whole says whether that was all. Without a commit there is none. What a
+ * MYTH_REVISION_WALK commits are looked at; *end says why there are no more. Without a commit there is none. What a
  * call gets is valid during it. */
 enum { MYTH_REVISION_WALK = 2000 };
+typedef enum {
+    MYTH_COMMITS_WHOLE, /* these are all, or on_commit returned false */
+    MYTH_COMMITS_LIMIT,
+    MYTH_COMMITS_SHALLOW /* the clone is shallow: what came before is not there, nor what its last commits changed */
+} myth_commits_end;
 myth_status myth_revision_commits(myth_revision *r, const char *under,
-                                  bool (*on_commit)(void *arg, const myth_commit *c), void *arg, bool *is_whole,
+                                  bool (*on_commit)(void *arg, const myth_commit *c), void *arg, myth_commits_end *end,
                                   myth_error *err);
 /* Whether the new side is the working tree. */
 bool myth_revision_is_worktree(const myth_revision *r);

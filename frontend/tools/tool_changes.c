@@ -115,16 +115,25 @@ static myth_status run_recent_changes(myth_tools *t, const json_t *args, myth_re
 {
     myth_status st = MYTH_OK;
     myth_revision *r = NULL;
-    bool is_whole = true;
+    myth_commits_end end = MYTH_COMMITS_WHOLE;
     char under[MYTH_TOOL_TEXT_MAX + 1] = "";
     commits s = {.a = a, .most = (uint32_t)myth_tool_number(t, args, "max_commits")};
     if (myth_tool_text(args, "path"))
         MYTH_TRY(myth_tools_path(under, sizeof(under), myth_tool_text(args, "path"), err));
     MYTH_TRY(myth_revision_open(&r, t->cli->mem, &(myth_revision_opts){.root = t->dir}, err));
     MYTH_TRY(put_uncommitted(a, t, r, under, err));
-    MYTH_TRY(myth_revision_commits(r, under, on_commit, &s, &is_whole, err));
-    if (!is_whole)
+    st = myth_revision_commits(r, under, on_commit, &s, &end, err);
+    if (st == MYTH_EIO && a->is_found) { /* what was found before is not lost */
+        myth_reply_note(a, true, "the commits could not be read: %.120s", err->msg);
+        t->n_missed++;
+        st = MYTH_OK;
+    }
+    if (end == MYTH_COMMITS_LIMIT)
         myth_reply_note(a, true, "only the newest %d commits were looked at", MYTH_REVISION_WALK);
+    if (end == MYTH_COMMITS_SHALLOW)
+        myth_reply_note(a, true,
+                        "the clone is shallow: older commits, and what its oldest changed, are not here; git "
+                        "fetch --unshallow brings them");
 fail:
     myth_revision_close(r);
     return st;

@@ -156,12 +156,29 @@ static void load_and_set(void)
     }
 }
 
+/* Starts libgit2, or counts one more user of it. The first tells it which extensions a repository may need although it
+ * does not know them (nothing of these changes how objects are read); it forgets them when the last one stops. */
+static int start(void)
+{
+    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+    static const char *extensions[] = {"partialclone", "preciousobjects", "relativeworktrees", "worktreeconfig"};
+    pthread_mutex_lock(&one);
+    int n = myth_git.libgit2_init();
+    if (n == 1 &&
+        myth_git.libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, sizeof(extensions) / sizeof(*extensions)) != 0) {
+        myth_git.libgit2_shutdown();
+        n = -1;
+    }
+    pthread_mutex_unlock(&one);
+    return n;
+}
+
 myth_status myth_git_start(myth_error *err)
 {
     pthread_once(&once, load_and_set);
     if (!is_loaded)
         return myth_fail(err, MYTH_EUNSUPPORTED, "libgit2 cannot be used: %s", why);
-    return myth_git.libgit2_init() < 0 ? myth_fail(err, MYTH_ENOMEM, "libgit2 could not be started") : MYTH_OK;
+    return start() < 0 ? myth_fail(err, MYTH_ENOMEM, "libgit2 could not be started") : MYTH_OK;
 }
 
 void myth_git_stop(void) { myth_git.libgit2_shutdown(); }

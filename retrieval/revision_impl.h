@@ -1,0 +1,37 @@
+/* revision_impl.h - what revision.c and revision_list.c share. */
+#ifndef MYTH_REVISION_IMPL_H
+#define MYTH_REVISION_IMPL_H
+
+#include "retrieval/git/git.h"
+#include "revision.h"
+
+#include <limits.h>
+
+struct myth_revision {
+    myth_mem *mem;
+    git_repository *repo;
+    /* old NULL: there is no commit; new NULL: the new side is the working tree or the index */
+    git_tree *old_tree, *new_tree;
+    git_index *index; /* the index, if it is the new side, else NULL */
+    git_diff *whole;  /* the difference of both sides with renames, made when first needed */
+    char prefix[PATH_MAX];
+    int root_fd;
+    bool is_untracked; /* untracked files are part of the difference */
+    bool has_commit;   /* below: the commit of the new side, or HEAD */
+    git_oid commit;
+    int64_t commit_s;
+    uint32_t n_untracked; /* untracked files that the difference left out */
+    char untracked[192];  /* the first of them */
+};
+
+/* MYTH_EIO with what libgit2 says. */
+static inline myth_status myth_revision_failed(const char *what, myth_error *err)
+{
+    return myth_fail(err, MYTH_EIO, "git: %.60s: %.160s", what, myth_git_says());
+}
+
+/* Whether a sparse checkout leaves the file out of the working tree: it is not deleted where it is missing. path: as
+ * the index has it. */
+bool myth_revision_is_sparse(git_repository *repo, const char *path);
+
+#endif
