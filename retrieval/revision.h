@@ -83,7 +83,7 @@ bool myth_revision_origin(const myth_revision *r, char *dst, size_t cap);
 
 typedef struct {
     const char *path; /* relative to the root */
-    char change;      /* 'A' added, 'M' changed, 'D' deleted, 'T' of another type */
+    char change;      /* 'A' added, 'M' changed, 'D' deleted, 'T' of another type; 'U' in conflict, '?' not tracked */
 } myth_commit_file;
 typedef struct {
     char id[MYTH_REVISION_ID];
@@ -106,6 +106,12 @@ typedef enum {
 myth_status myth_revision_commits(myth_revision *r, const char *under,
                                   bool (*on_commit)(void *arg, const myth_commit *c), void *arg, myth_commits_end *end,
                                   myth_error *err);
+/* Calls on_file for every file of the working tree that differs from the newest commit: the tracked ones first, then
+ * those that git neither tracks nor ignores. A file that was renamed is one deleted and one added. A submodule is
+ * changed when its folder or the index has another commit of it. The revision must be that of HEAD and the working
+ * tree; under: as above. Files that cannot be read make it fail, but for those that myth_revision_diff met before. */
+myth_status myth_revision_changes(myth_revision *r, const char *under,
+                                  void (*on_file)(void *arg, const myth_commit_file *f), void *arg, myth_error *err);
 /* Whether the new side is the working tree. */
 bool myth_revision_is_worktree(const myth_revision *r);
 /* Whether the caller brings the difference. */

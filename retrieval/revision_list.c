@@ -1,4 +1,5 @@
-/* revision_list.c - lists which files were changed: those of the commits that led here. */
+/* revision_list.c - lists which files were changed: those of the commits that led here, and those of the
+ * working tree. */
 #include "engine/base/array.h"
 #include "engine/base/table.h"
 #include "retrieval/git/git_files.h"
@@ -191,4 +192,139 @@ myth_status myth_revision_commits(myth_revision *r, const char *under,
     myth_free(r->mem, w.seen);
     myth_free(r->mem, w.slot);
     return st;
+}
+
+/* ---- what is not committed ---- */
+
+typedef struct {
+    myth_revision *r;
+    char path[2 * PATH_MAX]; /* only what is at or below it; "" = everything */
+    myth_commit_file *file;  /* path: from the top of the repository, lent by git */
+    uint32_t n, cap;
+    bool has_failed; /* out of memory */
+} changes;
+
+static bool is_wanted(const changes *c, const char *path)
+{
+    const size_t n = strlen(c->path);
+    return n == 0 || (strncmp(path, c->path, n) == 0 && (path[n] == '\0' || path[n] == '/'));
+}
+
+/* Adds a change, or corrects that of a file that is there. */
+static void put_change(changes *c, const char *path, char change, bool may_be_there)
+{
+    for (uint32_t i = 0; may_be_there && i < c->n; i++)
+        if (strcmp(c->file[i].path, path) == 0) {
+            c->file[i].change = change;
+            return;
+        }
+    if (c->has_failed || !MYTH_ARRAY_ROOM(c->r->mem, MYTH_MEM_OTHER, "changes", &c->file, c->n, &c->cap))
+        c->has_failed = true;
+    else
+        c->file[c->n++] = (myth_commit_file){.path = path, .change = change};
+}
+
+static void put_delta(changes *c, const git_diff_delta *d)
+{
+    static const char letter[] = {
+        [GIT_DELTA_ADDED] = 'A',      [GIT_DELTA_DELETED] = 'D',   [GIT_DELTA_MODIFIED] = 'M',
+        [GIT_DELTA_TYPECHANGE] = 'T', [GIT_DELTA_UNTRACKED] = '?', [GIT_DELTA_CONFLICTED] = 'U',
+    };
+    const char change = (size_t)d->status < sizeof(letter) ? letter[d->status] : '\0';
+    const char *path = change == 'D' ? d->old_file.path : d->new_file.path;
+    if (change && !(change == 'D' && myth_revision_is_sparse(c->r->repo, path)))
+        put_change(c, path, change, false);
+}
+
+/* The commit that a submodule's folder has checked out; false: none has. Its repository is opened only after the check
+ * that every repository has to pass. */
+static bool checked_out(git_oid *out, myth_revision *r, const char *path)
+{
+    char folder[2 * PATH_MAX];
+    git_repository *repo = NULL;
+    git_reference *head = NULL;
+    myth_error ignored;
+    const int n = snprintf(folder, sizeof(folder), "%s%s", git_repository_workdir(r->repo), path);
+    if (n < 0 || (size_t)n >= sizeof(folder) || myth_git_check(r->mem, folder, &ignored) != MYTH_OK)
+        return false;
+    const bool is_there = git_repository_open_ext(&repo, folder, GIT_REPOSITORY_OPEN_NO_SEARCH, NULL) == 0 &&
+                          git_repository_head(&head, repo) == 0;
+    if (is_there)
+        *out = *git_reference_target(head);
+    git_reference_free(head);
+    git_repository_free(repo);
+    return is_there;
+}
+
+/* A submodule is changed where the index or its folder has another commit than the old side. */
+static void put_module(changes *c, const git_index_entry *e)
+{
+    git_tree_entry *old = NULL;
+    git_oid id;
+    const bool is_old = c->r->old_tree && git_tree_entry_bypath(&old, c->r->old_tree, e->path) == 0;
+    if (!is_old || git_tree_entry_type(old) != GIT_OBJECT_COMMIT)
+        put_change(c, e->path, is_old ? 'T' : 'A', true);
+    else if (git_oid_cmp(git_tree_entry_id(old), &e->id) != 0 ||
+             (checked_out(&id, c->r, e->path) && git_oid_cmp(git_tree_entry_id(old), &id) != 0))
+        put_change(c, e->path, 'M', true);
+    git_tree_entry_free(old);
+}
+
+/* What a difference does not say: submodules, and files in conflict. */
+static void put_index(changes *c, git_index *index)
+{
+    for (size_t i = 0; i < git_index_entrycount(index); i++) {
+        const git_index_entry *e = git_index_get_byindex(index, i);
+        if (!is_wanted(c, e->path))
+            continue;
+        if (GIT_INDEX_ENTRY_STAGE(e) > 0)
+            put_change(c, e->path, 'U', true);
+        else if (e->mode == GIT_FILEMODE_COMMIT)
+            put_module(c, e);
+    }
+}
+
+/* Below one prefix git gives files sorted, so tracked ones stay in order. */
+static void tell(const changes *c, bool is_untracked, void (*on_file)(void *arg, const myth_commit_file *f), void *arg)
+{
+    const size_t n_prefix = strlen(c->r->prefix);
+    for (uint32_t i = 0; i < c->n; i++) {
+        myth_commit_file one = c->file[i];
+        if ((one.change == '?') != is_untracked || strncmp(one.path, c->r->prefix, n_prefix) != 0)
+            continue;
+        one.path += n_prefix;
+        on_file(arg, &one);
+    }
+}
+
+myth_status myth_revision_changes(myth_revision *r, const char *under,
+                                  void (*on_file)(void *arg, const myth_commit_file *f), void *arg, myth_error *err)
+{
+    git_diff_options o;
+    git_diff *diff = NULL;
+    git_index *index = NULL;
+    changes c = {.r = r};
+    char *path = c.path;
+    whole_path(c.path, r, under);
+    git_diff_options_init(&o, GIT_DIFF_OPTIONS_VERSION);
+    o.flags = GIT_DIFF_IGNORE_SUBMODULES | GIT_DIFF_DISABLE_PATHSPEC_MATCH | GIT_DIFF_SKIP_BINARY_CHECK |
+              GIT_DIFF_INCLUDE_TYPECHANGE | GIT_DIFF_INCLUDE_UNTRACKED | GIT_DIFF_RECURSE_UNTRACKED_DIRS;
+    o.ignore_submodules = GIT_SUBMODULE_IGNORE_ALL;
+    if (path[0])
+        o.pathspec = (git_strarray){&path, 1};
+    int rc = git_diff_tree_to_workdir_with_index(&diff, r->repo, r->old_tree, &o);
+    for (size_t i = 0; rc == 0 && i < git_diff_num_deltas(diff); i++)
+        put_delta(&c, git_diff_get_delta(diff, i));
+    if (rc == 0 && (rc = git_repository_index(&index, r->repo)) == 0)
+        put_index(&c, index);
+    if (rc == 0 && !c.has_failed) {
+        tell(&c, false, on_file, arg);
+        tell(&c, true, on_file, arg);
+    }
+    git_index_free(index);
+    git_diff_free(diff);
+    myth_free(r->mem, c.file);
+    return rc != 0      ? myth_revision_failed("changes", err)
+         : c.has_failed ? myth_fail(err, MYTH_ENOMEM, "git: no memory for the changed files")
+                        : MYTH_OK;
 }

@@ -4,7 +4,9 @@
 
 #include "frontend/inspect/select/diff.h"
 
+#include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 /* More files of one change are counted: one commit of thousands would leave no room for others. */
@@ -57,58 +59,84 @@ static bool on_commit(void *arg, const myth_commit *c)
     return true;
 }
 
-static char change_of(const myth_diff_file *f)
+typedef struct {
+    myth_reply *a;
+    const myth_diff *diff;
+    const char *prefix; /* that paths of diff begin with */
+    uint32_t n_file;
+    bool is_open; /* the item was begun, and fits */
+} uncommitted;
+
+/* The file's part of the difference, if it is one of lines: a renamed file has none of its own. */
+static const myth_diff_file *lines_of(const uncommitted *u, const char *path)
 {
-    return f->kind == MYTH_DIFF_ADDED ? 'A' : f->kind == MYTH_DIFF_DELETED ? 'D' : 'M';
+    const size_t n_prefix = strlen(u->prefix);
+    for (uint32_t i = 0; i < u->diff->n_file; i++) {
+        const myth_diff_file *f = &u->diff->file[i];
+        if (strncmp(f->path, u->prefix, n_prefix) == 0 && strcmp(f->path + n_prefix, path) == 0)
+            return f->kind == MYTH_DIFF_RENAMED || f->kind == MYTH_DIFF_COPIED || f->is_binary ? NULL : f;
+    }
+    return NULL;
 }
 
-/* An item for the tracked files of the working tree that differ from the newest commit, if there are any. */
-static myth_status put_uncommitted(myth_reply *a, myth_tools *t, myth_revision *r, const char *under, myth_error *err)
+static void on_uncommitted(void *arg, const myth_commit_file *file)
 {
-    myth_status st = MYTH_OK;
-    myth_diff diff = {0};
-    char *text = NULL;
-    size_t n = 0;
-    uint32_t n_file = 0;
-    const char *prefix = myth_revision_prefix(r);
-    const size_t n_prefix = strlen(prefix);
-    MYTH_TRY(myth_revision_diff(r, &text, &n, err));
-    if (n == 0)
-        goto fail;
-    MYTH_TRY(myth_diff_parse(&diff, t->cli->mem, text, n, err));
-    for (uint32_t i = 0; i < diff.n_file; i++) /* the wanted files to the front */
-        if (strncmp(diff.file[i].path, prefix, n_prefix) == 0 &&
-            myth_tools_is_under(diff.file[i].path + n_prefix, under)) {
-            const myth_diff_file one = diff.file[n_file];
-            diff.file[n_file++] = diff.file[i];
-            diff.file[i] = one;
-        }
-    if (n_file && myth_reply_begin(a)) {
-        myth_json_out *j = &a->j;
+    uncommitted *u = arg;
+    myth_json_out *j = &u->a->j;
+    if (u->n_file++ == 0 && (u->is_open = myth_reply_begin(u->a))) {
         myth_jout_key_str(j, "commit", NULL);
         myth_jout_key_str(j, "subject", "not committed");
         myth_jout_key(j, "files");
         myth_jout_array(j);
-        for (uint32_t i = 0; i < n_file && i < FILES_SHOWN; i++) {
-            const myth_diff_file *f = &diff.file[i];
-            const char change = change_of(f);
-            myth_jout_object(j);
-            myth_jout_key_str(j, "path", f->path + n_prefix);
-            myth_jout_key(j, "change");
-            myth_jout_text(j, &change, 1);
-            myth_jout_key_u64(j, "lines_added", f->lines_added);
-            myth_jout_key_u64(j, "lines_removed", f->lines_removed);
-            myth_jout_end(j);
-        }
-        myth_jout_end(j);
-        if (n_file > FILES_SHOWN)
-            myth_jout_key_u64(j, "more_files", n_file - FILES_SHOWN);
+    }
+    if (!u->is_open || u->n_file > FILES_SHOWN)
+        return;
+    const myth_diff_file *f = strchr("AMD", file->change) ? lines_of(u, file->path) : NULL;
+    myth_jout_object(j);
+    myth_jout_key_str(j, "path", file->path);
+    myth_jout_key(j, "change");
+    myth_jout_text(j, &file->change, 1);
+    if (f) {
+        myth_jout_key_u64(j, "lines_added", f->lines_added);
+        myth_jout_key_u64(j, "lines_removed", f->lines_removed);
+    }
+    myth_jout_end(j);
+}
+
+/* An item for the files of the working tree that differ from the newest commit, if there are any. */
+static myth_status put_uncommitted(myth_reply *a, myth_tools *t, myth_revision *r, const char *under, myth_error *err)
+{
+    myth_diff diff = {0};
+    char *text = NULL;
+    size_t n = 0;
+    uncommitted u = {.a = a, .diff = &diff, .prefix = myth_revision_prefix(r)};
+    myth_status st = myth_revision_diff(r, &text, &n, err);
+    if (st == MYTH_OK && n)
+        st = myth_diff_parse(&diff, t->cli->mem, text, n, err);
+    if (st == MYTH_OK || st == MYTH_ELIMIT) /* too much text: without the numbers of lines */
+        st = myth_revision_changes(r, under, on_uncommitted, &u, err);
+    if (u.is_open) {
+        myth_jout_end(&a->j);
+        if (u.n_file > FILES_SHOWN)
+            myth_jout_key_u64(&a->j, "more_files", u.n_file - FILES_SHOWN);
         myth_reply_end(a);
     }
-fail:
     myth_diff_free(&diff);
     myth_free(t->cli->mem, text);
     return st;
+}
+
+/* Says of a path without a change whether there is such a path at all. */
+static void note_nothing(myth_reply *a, const myth_tools *t, const char *under)
+{
+    char whole[PATH_MAX];
+    struct stat s;
+    const int n = snprintf(whole, sizeof(whole), "%s/%s", t->dir, under);
+    const bool is_there = n > 0 && (size_t)n < sizeof(whole) && lstat(whole, &s) == 0;
+    myth_reply_note(a, false,
+                    is_there ? "%.100s: no change of it is known; git may not track it"
+                             : "%.100s: there is no such path, and no commit changed one",
+                    under);
 }
 
 static myth_status run_recent_changes(myth_tools *t, const json_t *args, myth_reply *a, myth_error *err)
@@ -128,6 +156,8 @@ static myth_status run_recent_changes(myth_tools *t, const json_t *args, myth_re
         t->n_missed++;
         st = MYTH_OK;
     }
+    if (st == MYTH_OK && under[0] && !a->is_found)
+        note_nothing(a, t, under);
     if (end == MYTH_COMMITS_LIMIT)
         myth_reply_note(a, true, "only the newest %d commits were looked at", MYTH_REVISION_WALK);
     if (end == MYTH_COMMITS_SHALLOW)
@@ -148,8 +178,8 @@ const myth_tool myth_tool_recent_changes = {
     .name = "recent_changes",
     .title = "Recent changes",
     .help = "Show which files were changed lately: those with changes that are not committed, then those of the newest "
-            "commits with their subjects, merges left out. A change is A added, M changed, D deleted or T of another "
-            "type.",
+            "commits with their subjects, merges left out. A change is A added, M changed, D deleted, T of another "
+            "type, U in conflict, or ? not tracked by git; a renamed file is D and A.",
     .items = "changes",
     .arg = recent_changes_args,
     .n_arg = sizeof(recent_changes_args) / sizeof(recent_changes_args[0]),

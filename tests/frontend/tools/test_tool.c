@@ -444,7 +444,9 @@ static void changes_are_shown(void **state)
     assert_int_equal(size_of(j, "changes"), 3);
     assert_null(text_at(j, "changes", 0, "commit"));
     assert_string_equal(file_at(j, 0, 0, "path"), "sub/one.c");
-    assert_null(file_at(j, 0, 1, "path"));
+    assert_string_equal(file_at(j, 0, 1, "path"), "sub/untracked.c");
+    assert_string_equal(file_at(j, 0, 1, "change"), "?");
+    assert_null(file_at(j, 0, 2, "path"));
     assert_non_null(strstr(r.out, "\"lines_added\":2,\"lines_removed\":1"));
     assert_string_equal(text_at(j, "changes", 1, "time"), "2023-11-14T22:15:00Z");
     assert_non_null(strstr(text_at(j, "changes", 1, "subject"), "second"));

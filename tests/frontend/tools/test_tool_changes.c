@@ -83,6 +83,32 @@ static void a_sparse_checkout_deletes_nothing(void **state)
     git("cd $D/sparse && $M inspect-diff --dry-run -q --no-log >$D/dry 2>&1; ! grep doc/ $D/dry");
 }
 
+/* What an agent has just done is there: new, moved, linked, conflicting files, and another commit of a submodule. */
+static void every_change_that_is_not_committed_is_shown(void **state)
+{
+    (void)state;
+    git("g clone -q file://$D/origin $D/w && cd $D/w && mkdir lib && g init -q lib/m && echo 1 >lib/m/x && "
+        "g -C lib/m add x && g -C lib/m commit -qm one && g add lib/m 2>/dev/null && echo x >top && echo y >dead && "
+        "g add top dead && g commit -qm start && g mv src/a.c src/moved.c && echo new >src/new.c && ln -sf b.txt "
+        "doc/a.txt && rm dead && echo more >>top && echo '*.log' >.gitignore && echo x >x.log && echo 2 >lib/m/x && "
+        "g -C lib/m commit -qam two");
+    SAYS("w", "{\"max_commits\":1}", true,
+         "not committed: D dead, T doc/a.txt, D src/a.c, A src/moved.c, M top, M lib/m, ? .gitignore, ? src/new.c | "
+         "start: A dead, A lib/m, A top");
+    assert_non_null(strstr(r.out, "{\"path\":\"top\",\"change\":\"M\",\"lines_added\":1,\"lines_removed\":0}"));
+    assert_non_null(strstr(r.out, "{\"path\":\"src/moved.c\",\"change\":\"A\"}"));
+    SAYS("w/src", "{\"max_commits\":1,\"path\":\"new.c\"}", true, "not committed: ? new.c");
+    SAYS("w", "{\"path\":\"none.c\"}", true, "");
+    assert_non_null(strstr(r.out, "none.c: there is no such path, and no commit changed one"));
+    SAYS("w", "{\"path\":\"x.log\"}", true, "");
+    assert_non_null(strstr(r.out, "x.log: no change of it is known; git may not track it"));
+    git("g init -q $D/unborn && echo x >$D/unborn/a.c");
+    SAYS("unborn", "{}", true, "not committed: ? a.c");
+    git("g clone -q file://$D/origin $D/merge && cd $D/merge && g checkout -q -b other && echo o >src/a.c && "
+        "g commit -qam other && g checkout -q - && echo m >src/a.c && g commit -qam mine && ! g merge -q other");
+    SAYS("merge", "{\"max_commits\":1}", true, "not committed: U src/a.c | mine: M src/a.c");
+}
+
 static int begin(void **state)
 {
     if (cli_begin(state) != 0)
@@ -101,6 +127,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_shallow_clone_is_read_up_to_its_border),
         cmocka_unit_test(a_sparse_checkout_deletes_nothing),
+        cmocka_unit_test(every_change_that_is_not_committed_is_shown),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
