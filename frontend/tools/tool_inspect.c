@@ -271,7 +271,7 @@ static myth_status run_inspect(myth_tools *t, const json_t *args, myth_reply *a,
     MYTH_TRY(myth_scan(&q->list, t->cli->mem, &so, err));
     for (int i = 0; i < q->paths.n; i++)
         MYTH_TRY(check_path(q, q->paths.item[i], err));
-    myth_place_find_folder(&q->place, t->dir, false);
+    myth_place_find_folder(&q->place, t->dir, true);
     if (!myth_cli_self(program, sizeof(program))) {
         st = myth_fail(err, MYTH_EIO, "inspect: the path of this program is not known");
         goto fail;
