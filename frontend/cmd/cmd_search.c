@@ -63,7 +63,8 @@ static const myth_option search_options[] = {
     {"explain", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, explain), NULL, 0, 0,
      "print every part of every score"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, json), NULL, 0, 0,
-     "print [{\"path\",\"start_line\",\"end_line\",\"symbol\",\"kind\",\"score\",\"parts\",\"text\",\"match\"}]; for a "
+     "print [{\"path\",\"start_line\",\"end_line\",\"symbol\",\"kind\",\"score\",\"parts\",\"text\",\"match\"}], a "
+     "chunk that is in several places with its \"copies\"; for a "
      "name "
      "also \"found\""},
 };

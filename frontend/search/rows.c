@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { SHOWN = 3 }; /* lines of a text that are printed */
+enum { SHOWN = 3, COPIES_SHOWN = 3 }; /* lines of a text that are printed; other places of it */
 
 /* Whether this line is in the same file as the previous one, when each file is listed once. */
 static bool is_same_file(myth_rows *r, const char *path)
@@ -147,6 +147,24 @@ bool myth_rows_line(void *arg, const myth_grep_row *at)
     return !r->is_full;
 }
 
+static void put_copies(myth_json_out *j, const myth_hit *h)
+{
+    if (h->n_copy == 0)
+        return;
+    myth_jout_key(j, "copies");
+    myth_jout_array(j);
+    for (uint32_t i = 0; i < h->n_copy; i++) {
+        myth_jout_object(j);
+        myth_jout_key_str(j, "path", h->copy[i].path);
+        myth_jout_key_u64(j, "start_line", h->copy[i].line0);
+        myth_jout_key_u64(j, "end_line", h->copy[i].line1);
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+    if (h->n_more_copies)
+        myth_jout_key_u64(j, "more_copies", h->n_more_copies);
+}
+
 static void put_hit_json(myth_rows *r, const myth_hit *h, bool found)
 {
     myth_json_out *j = &r->j;
@@ -162,6 +180,7 @@ static void put_hit_json(myth_rows *r, const myth_hit *h, bool found)
         myth_jout_u64(j, h->match[i]);
     myth_jout_end(j);
     put_match(r, "words", found);
+    put_copies(j, h);
     myth_jout_end(j);
 }
 
@@ -239,6 +258,13 @@ static void put_hit_text(const myth_cli *cli, const myth_hit *h, bool explain)
         putchar('\n');
     }
     put_matching_lines(cli, h);
+    for (uint32_t i = 0; i < h->n_copy && i < COPIES_SHOWN; i++) {
+        fputs("    the same text: ", stdout);
+        myth_term_path(stdout, h->copy[i].path);
+        printf(":%u\n", h->copy[i].line0);
+    }
+    if (h->n_copy > COPIES_SHOWN)
+        printf("    and %u more copies of it\n", h->n_copy - COPIES_SHOWN + h->n_more_copies);
 }
 
 void myth_rows_hits(myth_rows *r, const myth_hits *hits, bool found, uint32_t most)

@@ -19,6 +19,24 @@ static void put_hit_text(myth_shown *s, myth_json_out *j, const myth_hit *h)
         myth_shown_put_text(j, h->text, h->n_text);
 }
 
+/* The other places of a text that is a hit once. */
+static void put_copies(myth_json_out *j, const myth_hit *h)
+{
+    if (h->n_copy == 0)
+        return;
+    myth_jout_key(j, "copies");
+    myth_jout_array(j);
+    for (uint32_t i = 0; i < h->n_copy; i++) {
+        myth_jout_object(j);
+        myth_jout_key_str(j, "path", h->copy[i].path);
+        myth_jout_key_u64(j, "start_line", h->copy[i].line0);
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+    if (h->n_more_copies)
+        myth_jout_key_u64(j, "more_copies", h->n_more_copies);
+}
+
 /* A name is found by its words too, and the hits of one that occurs nowhere look like any others; of one that does they
  * are some of its lines. */
 static myth_status note_name(myth_reply *a, myth_tools *t, myth_index *x, const char *name, myth_error *err)
@@ -70,6 +88,7 @@ static myth_status run_search(myth_tools *t, const json_t *args, myth_reply *a, 
         myth_jout_key_str(&a->j, "kind", h->kind_name);
         myth_jout_key_str(&a->j, "symbol", h->name);
         myth_jout_key_f64(&a->j, "score", h->score);
+        put_copies(&a->j, h);
         myth_jout_key(&a->j, "text");
         put_hit_text(&shown, &a->j, h);
         myth_reply_end(a);
@@ -100,7 +119,7 @@ const myth_tool myth_tool_search = {
     .name = "search",
     .title = "Search code",
     .help = "Find the pieces of code that answer a question or have its words, the best first, each with its lines, "
-            "symbol and text.",
+            "symbol and text. A text that is in several places is one hit with copies.",
     .items = "hits",
     .arg = search_args,
     .n_arg = sizeof(search_args) / sizeof(search_args[0]),

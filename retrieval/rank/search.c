@@ -550,6 +550,33 @@ fail:
     return st;
 }
 
+/* Lists the candidates that the ranking dropped because their text is that of this hit. */
+static myth_status find_copies(myth_hit *h, const pool *p, uint32_t idx, bool by_file, myth_error *err)
+{
+    const myth_rank_chunk *own = &p->chunk[idx];
+    const uint64_t content = by_file ? p->file[own->file].content : own->content;
+    const uint32_t line = h->line0 - own->line; /* of the definition in its chunk */
+    for (uint32_t i = 0; content && i < p->n_chunk; i++) {
+        const myth_rank_chunk *c = &p->chunk[i];
+        if (i == idx || (by_file ? c->file == own->file || p->file[c->file].content != content || c->line != own->line
+                                 : c->content != content))
+            continue;
+        if (h->n_copy == MYTH_HIT_COPIES) {
+            h->n_more_copies++;
+            continue;
+        }
+        if (!h->copy && !(h->copy = myth_alloc_n(p->mem, MYTH_MEM_OTHER, "hits", MYTH_HIT_COPIES, sizeof(*h->copy))))
+            return myth_fail(err, MYTH_ENOMEM, "search: no memory for the copies of a hit");
+        const char *path = p->row[c->file].path;
+        myth_hit_copy one = {copy_bytes(p->mem, path, strlen(path)), c->line + line,
+                             c->line + line + h->line1 - h->line0};
+        if (!one.path)
+            return myth_fail(err, MYTH_ENOMEM, "search: no memory for the copies of a hit");
+        h->copy[h->n_copy++] = one;
+    }
+    return MYTH_OK;
+}
+
 static myth_status show_all(myth_hits *out, const pool *p, uint32_t n, const myth_query *q, const myth_matches *m,
                             const myth_search_opts *o, myth_error *err)
 {
@@ -566,7 +593,9 @@ static myth_status show_all(myth_hits *out, const pool *p, uint32_t n, const myt
     }
     for (out->n_hit = 0; out->n_hit < n;) {
         out->n_hit++;
-        MYTH_TRY(show(&out->hit[out->n_hit - 1], p, p->order[out->n_hit - 1], s, focus, o, err));
+        myth_hit *h = &out->hit[out->n_hit - 1];
+        MYTH_TRY(show(h, p, p->order[out->n_hit - 1], s, focus, o, err));
+        MYTH_TRY(find_copies(h, p, p->order[out->n_hit - 1], o->by_file, err));
     }
 fail:
     myth_focus_close(focus);
@@ -733,6 +762,9 @@ void myth_hits_free(myth_hits *hits)
         myth_free(hits->mem, (char *)hits->hit[i].text);
         myth_free(hits->mem, (char *)hits->hit[i].name);
         myth_free(hits->mem, (char *)hits->hit[i].parent);
+        for (uint32_t k = 0; k < hits->hit[i].n_copy; k++)
+            myth_free(hits->mem, (char *)hits->hit[i].copy[k].path);
+        myth_free(hits->mem, hits->hit[i].copy);
     }
     myth_free(hits->mem, hits->hit);
     *hits = (myth_hits){0};

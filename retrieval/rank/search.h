@@ -28,7 +28,7 @@
 #include "match.h"
 #include "retrieval/vectors/vectors.h"
 
-enum { MYTH_SCORE_PART_N = 12 };
+enum { MYTH_SCORE_PART_N = 12, MYTH_HIT_COPIES = 16 };
 
 typedef enum { MYTH_SEARCH_AUTO, MYTH_SEARCH_PHRASE, MYTH_SEARCH_SYMBOL, MYTH_SEARCH_RANKED } myth_search_mode;
 
@@ -36,6 +36,12 @@ typedef struct {
     const char *name;
     double value;
 } myth_score_part;
+
+/* Where the same text is, too. */
+typedef struct {
+    const char *path;
+    uint32_t line0, line1;
+} myth_hit_copy;
 
 typedef struct {
     const char *path, *symbol, *text; /* symbol: the first definition of the chunk, "" = none */
@@ -52,6 +58,9 @@ typedef struct {
     uint64_t groups;     /* groups of terms that the chunk has, as bits in the order of myth_hits.weight */
     myth_score_part part[MYTH_SCORE_PART_N];
     uint32_t n_part;
+    /* other candidates with equal text, which are no hits of their own; by_file: other files with equal content */
+    myth_hit_copy *copy; /* [n_copy], at most MYTH_HIT_COPIES */
+    uint32_t n_copy, n_more_copies;
 } myth_hit;
 
 typedef struct {
