@@ -1,4 +1,6 @@
-/* tool_search.c - search finds the chunks of code that answer a question, the best first. */
+/* tool_search.c - search finds the chunks of code that answer a question, the best first; of a name its definitions come
+ * before them. */
+#define _GNU_SOURCE /* memmem */
 #include "shown.h"
 #include "unseen.h"
 
@@ -6,15 +8,25 @@
 
 #include <string.h>
 
-/* The hit's text as its file has it, so that secrets are known from the whole file; else as the index has it. */
+/* Most bytes of a definition's text, and of what whole lines add to a hit that begins or ends inside of one. */
+enum { DEFINITION_BYTES = 4000, WHOLE_BYTES = 2000, COPIES_SHOWN = 4 };
+
+/* Where line `line` begins; the end of the text behind the last one. */
+static uint32_t line_off(const myth_source *src, uint32_t line)
+{
+    return line <= src->n_line ? src->line[line - 1].off : (uint32_t)src->len;
+}
+
+/* The hit's text as its file has it, in whole lines, so that secrets are known from the whole file; else as the index
+ * has it. */
 static void put_hit_text(myth_shown *s, myth_json_out *j, const myth_hit *h)
 {
     myth_error err;
-    const bool is_open =
-        myth_shown_open_listed(s, h->path, &err) == MYTH_OK && h->line0 >= 1 && h->line0 <= s->src.n_line;
-    const uint32_t off = is_open ? s->src.line[h->line0 - 1].off : 0;
-    if (is_open && h->n_text <= s->src.len - off && memcmp(s->src.bytes + off, h->text, h->n_text) == 0)
-        myth_shown_put(s, j, off, (uint32_t)h->n_text);
+    const bool is_open = myth_shown_open_listed(s, h->path, &err) == MYTH_OK && h->line0 >= 1 && h->line0 <= h->line1 &&
+                         h->line1 <= s->src.n_line;
+    const uint32_t off = is_open ? line_off(&s->src, h->line0) : 0, end = is_open ? line_off(&s->src, h->line1 + 1) : 0;
+    if (is_open && end - off <= h->n_text + WHOLE_BYTES && memmem(s->src.bytes + off, end - off, h->text, h->n_text))
+        myth_shown_put(s, j, off, end - off);
     else
         myth_shown_put_text(j, h->text, h->n_text);
 }
@@ -26,37 +38,106 @@ static void put_copies(myth_json_out *j, const myth_hit *h)
         return;
     myth_jout_key(j, "copies");
     myth_jout_array(j);
-    for (uint32_t i = 0; i < h->n_copy; i++) {
+    for (uint32_t i = 0; i < h->n_copy && i < COPIES_SHOWN; i++) {
         myth_jout_object(j);
         myth_jout_key_str(j, "path", h->copy[i].path);
         myth_jout_key_u64(j, "start_line", h->copy[i].line0);
         myth_jout_end(j);
     }
     myth_jout_end(j);
-    if (h->n_more_copies)
-        myth_jout_key_u64(j, "more_copies", h->n_more_copies);
+    if (h->n_copy > COPIES_SHOWN)
+        myth_jout_key_u64(j, "more_copies", h->n_copy - COPIES_SHOWN + h->n_more_copies);
 }
 
 /* A name is found by its words too, and the hits of one that occurs nowhere look like any others; of one that does they
  * are some of its lines. */
-static myth_status note_name(myth_reply *a, myth_tools *t, myth_index *x, const char *name, myth_error *err)
+static myth_status note_name(myth_reply *a, myth_index *x, const myth_usage *u, myth_error *err)
 {
-    myth_usage u = {0};
-    myth_status st = myth_usage_find_all(&u, x, name, t->cli->cancel, err);
-    if (st == MYTH_OK && u.n_definition == 0 && u.mentions.n == 0)
+    if (u->n_definition == 0 && u->mentions.n == 0)
         myth_reply_note(a, false,
                         "no definition and no use of this name is known; the hits are the nearest by its words");
-    else if (st == MYTH_OK && u.n_definition == 0 && u.n_unlooked == 0)
+    else if (u->n_definition == 0 && u->n_unlooked == 0)
         myth_reply_note(a, false,
                         "no definition of this name is known; references lists all %u lines of code that "
                         "have the name",
-                        u.mentions.n + u.mentions.n_more);
-    else if (st == MYTH_OK)
+                        u->mentions.n + u->mentions.n_more);
+    else
         myth_reply_note(a, false, "references lists every line of code that has the name");
-    if (st == MYTH_OK)
-        st = myth_unseen_note_unparsed(a, NULL, x, err);
-    myth_usage_free(&u);
-    return st;
+    return myth_unseen_note_unparsed(a, NULL, x, err);
+}
+
+static bool is_in(const myth_hit *h, const myth_usage_definition *d)
+{
+    return strcmp(h->path, d->path) == 0 && d->line >= h->line0 && d->line <= h->line1;
+}
+
+/* A definition of the name; of a long one the first lines. */
+static void put_definition(myth_reply *a, myth_shown *s, const myth_hits *hits, const myth_usage_definition *d)
+{
+    myth_error err;
+    myth_json_out *j = &a->j;
+    double score = 0;
+    if (!myth_reply_begin(a))
+        return;
+    for (uint32_t i = 0; i < hits->n_hit && score == 0; i++)
+        score = is_in(&hits->hit[i], d) ? hits->hit[i].score : 0;
+    myth_jout_key_str(j, "path", d->path);
+    myth_jout_key_u64(j, "start_line", d->line0);
+    myth_jout_key_u64(j, "end_line", d->line1);
+    myth_jout_key_str(j, "kind", myth_symbol_kind_name(d->kind));
+    myth_jout_key_str(j, "symbol", d->name);
+    myth_jout_key_f64(j, "score", score);
+    myth_jout_key_str(j, "match", "definition");
+    myth_jout_key(j, "text");
+    if (myth_shown_open_listed(s, d->path, &err) != MYTH_OK || d->line0 < 1 || d->line1 > s->src.n_line) {
+        myth_shown_put_text(j, d->signature, strlen(d->signature));
+        myth_reply_end(a);
+        return;
+    }
+    const uint32_t off = line_off(&s->src, d->line0);
+    uint32_t last = d->line0;
+    while (last < d->line1 && line_off(&s->src, last + 2) - off <= DEFINITION_BYTES)
+        last++;
+    const uint32_t end = line_off(&s->src, last + 1);
+    myth_shown_put(s, j, off, end - off < DEFINITION_BYTES ? end - off : DEFINITION_BYTES);
+    if (last < d->line1)
+        myth_jout_key_u64(j, "last_line_of_text", last);
+    myth_reply_end(a);
+}
+
+static void put_hit(myth_reply *a, myth_shown *shown, const myth_hit *h)
+{
+    if (!myth_reply_begin(a))
+        return;
+    myth_jout_key_str(&a->j, "path", h->path);
+    myth_jout_key_u64(&a->j, "start_line", h->line0);
+    myth_jout_key_u64(&a->j, "end_line", h->line1);
+    myth_jout_key_str(&a->j, "kind", h->kind_name);
+    myth_jout_key_str(&a->j, "symbol", h->name);
+    myth_jout_key_f64(&a->j, "score", h->score);
+    myth_jout_key_str(&a->j, "match", "words");
+    put_copies(&a->j, h);
+    myth_jout_key(&a->j, "text");
+    put_hit_text(shown, &a->j, h);
+    myth_reply_end(a);
+}
+
+/* Whether a definition that is shown is in this hit, or, by_file, in its file. */
+static bool is_shown(const myth_usage *u, uint32_t n, const myth_hit *h, bool by_file)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (by_file ? strcmp(u->definition[i].path, h->path) == 0 : is_in(h, &u->definition[i]))
+            return true;
+    return false;
+}
+
+/* Whether an earlier definition is in the same file. */
+static bool is_second(const myth_usage *u, uint32_t at)
+{
+    for (uint32_t i = 0; i < at; i++)
+        if (strcmp(u->definition[i].path, u->definition[at].path) == 0)
+            return true;
+    return false;
 }
 
 static myth_status run_search(myth_tools *t, const json_t *args, myth_reply *a, myth_error *err)
@@ -65,7 +146,9 @@ static myth_status run_search(myth_tools *t, const json_t *args, myth_reply *a, 
     myth_index *x;
     myth_semantic semantic = {0};
     myth_hits hits = {0};
+    myth_usage u = {0};
     myth_shown shown;
+    uint32_t n = 0, n_definition = 0;
     myth_search_opts so = {
         .query = myth_tool_text(args, "query"),
         .mode = MYTH_SEARCH_AUTO,
@@ -78,29 +161,28 @@ static myth_status run_search(myth_tools *t, const json_t *args, myth_reply *a, 
     MYTH_TRY(myth_tools_index(&x, t, err));
     MYTH_TRY(myth_semantic_open(&semantic, t->cli, x, NULL, &so, err));
     MYTH_TRY(myth_search(&hits, x, &so, err));
-    for (uint32_t i = 0; i < hits.n_hit; i++) {
-        const myth_hit *h = &hits.hit[i];
-        if (!myth_reply_begin(a))
-            continue;
-        myth_jout_key_str(&a->j, "path", h->path);
-        myth_jout_key_u64(&a->j, "start_line", h->line0);
-        myth_jout_key_u64(&a->j, "end_line", h->line1);
-        myth_jout_key_str(&a->j, "kind", h->kind_name);
-        myth_jout_key_str(&a->j, "symbol", h->name);
-        myth_jout_key_f64(&a->j, "score", h->score);
-        put_copies(&a->j, h);
-        myth_jout_key(&a->j, "text");
-        put_hit_text(&shown, &a->j, h);
-        myth_reply_end(a);
-    }
-    if (hits.n_hit && strcmp(hits.query_kind, "symbol") == 0)
-        MYTH_TRY(note_name(a, t, x, so.query, err));
+    const bool is_name = hits.n_hit && strcmp(hits.query_kind, "symbol") == 0;
+    if (is_name)
+        MYTH_TRY(myth_usage_find_all(&u, x, so.query, t->cli->cancel, err));
+    for (; n_definition < u.n_definition && n < so.k; n_definition++)
+        if (!so.by_file || !is_second(&u, n_definition)) {
+            put_definition(a, &shown, &hits, &u.definition[n_definition]);
+            n++;
+        }
+    for (uint32_t i = 0; i < hits.n_hit && n < so.k; i++)
+        if (!is_shown(&u, n_definition, &hits.hit[i], so.by_file)) {
+            put_hit(a, &shown, &hits.hit[i]);
+            n++;
+        }
+    if (is_name)
+        MYTH_TRY(note_name(a, x, &u, err));
     if (hits.n_hit == 0)
         myth_reply_note(a, false, "no chunk has a word of it; search_text finds lines by their text");
-    else if (hits.n_hit == so.k)
+    else if (n == so.k)
         myth_reply_note(a, false, "the best %u are shown, and there may be more; max_hits says how many", so.k);
 fail:
     myth_shown_close(&shown);
+    myth_usage_free(&u);
     myth_hits_free(&hits);
     myth_semantic_close(&semantic, t->cli);
     return st;
@@ -118,8 +200,10 @@ static const myth_tool_arg search_args[] = {
 const myth_tool myth_tool_search = {
     .name = "search",
     .title = "Search code",
-    .help = "Find the pieces of code that answer a question or have its words, the best first, each with its lines, "
-            "symbol and text. A text that is in several places is one hit with copies.",
+    .help =
+        "Find the pieces of code that answer a question or have its words, the best first, of a name its definitions "
+        "before them, each with its lines, "
+        "symbol and text. A text that is in several places is one hit with copies.",
     .items = "hits",
     .arg = search_args,
     .n_arg = sizeof(search_args) / sizeof(search_args[0]),

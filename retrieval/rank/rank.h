@@ -13,8 +13,8 @@
  *           decay   1/2 to the power of the number of chunks of the file that come before it
  *           score   file score * share * decay
  * Copies    of chunks with equal content only the best stays, and of equal files too (search.h lists the others). The
- *           kind factor makes the original win over a vendored copy, else the order decides. In a list of files only copies of whole
- *           files are removed
+ *           kind factor makes the original win over a vendored copy, else the order decides. In a list of files
+ *           only copies of whole files are removed
  * Quota     in a list of at least test_quota hits without a test, the last place goes to the best test
  * Order     score, path, line, id
  * Owner     the caller's arrays are sorted in place; nothing is kept

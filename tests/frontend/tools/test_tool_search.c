@@ -62,6 +62,54 @@ static void copies_are_named(void **state)
     assert_non_null(strstr(r.out, "    the same text: b/net.py:1\n"));
 }
 
+/* The definition of a name comes first, also one in a test that a search by words sets back. */
+static void a_name_is_found_at_its_definitions(void **state)
+{
+    (void)state;
+    cli_shell(&r,
+              "mkdir -p $D/n/src $D/n/tests && cd $D/n && printf 'int timer_callback(int x)\n{\n    return x;\n}\n' "
+              ">tests/test_timer.c && for i in 1 2 3 4 5 6 7 8 9 10; do printf '/* the callback of timer %%d */\nint "
+              "timer_%%d(int callback)\n{\n    return timer(callback, callback);\n}\n' $i $i >src/t$i.c; done");
+    json_t *j = answer("n", "search", "{\"query\":\"timer_callback\"}", 0);
+    assert_string_equal(text_at(j, "hits", 0, "path"), "tests/test_timer.c");
+    assert_string_equal(text_at(j, "hits", 0, "match"), "definition");
+    assert_string_equal(text_at(j, "hits", 0, "text"), "int timer_callback(int x)\n{\n    return x;\n}\n");
+    for (size_t i = 1; i < size_of(j, "hits"); i++) {
+        assert_string_equal(text_at(j, "hits", i, "match"), "words");
+        assert_string_not_equal(text_at(j, "hits", i, "path"), "tests/test_timer.c");
+    }
+    json_decref(j);
+}
+
+/* A hit has whole lines: what stands at start_line .. end_line of the file. */
+static void hits_are_whole_lines(void **state)
+{
+    (void)state;
+    cli_shell(&r,
+              "mkdir -p $D/w && { echo 'int dispatch(int kind, int value)'; echo '{'; echo '    if (kind == 0) {'; "
+              "for i in $(seq 60); do echo \"        value += step_$i(value, kind);\"; done; for k in 1 2 3 4; do "
+              "echo \"    } else if (kind == $k) {\"; for i in $(seq 60); do echo \"        value -= "
+              "other_$i(value, $k);\"; done; done; echo '    }'; echo '    return value;'; echo '}'; } >$D/w/long.c");
+    json_t *j = answer("w", "search",
+                       "{\"query\":\"other step kind value dispatch else if\",\"max_hits\":50,"
+                       "\"max_bytes\":1000000}",
+                       0);
+    assert_true(size_of(j, "hits") > 3);
+    for (size_t i = 0; i < size_of(j, "hits"); i++) {
+        char line[200], text[64];
+        snprintf(text, sizeof(text), "%s/hit", cli_dir);
+        FILE *f = fopen(text, "w");
+        fputs(text_at(j, "hits", i, "text"), f);
+        fclose(f);
+        snprintf(line, sizeof(line), "sed -n %lld,%lldp $D/w/long.c | cmp - $D/hit",
+                 (long long)number_at(j, "hits", i, "start_line"), (long long)number_at(j, "hits", i, "end_line"));
+        cli_shell(&r, line);
+        if (r.code != 0)
+            fail_msg("%s: %s", line, text_at(j, "hits", i, "text"));
+    }
+    json_decref(j);
+}
+
 static int begin(void **state)
 {
     if (cli_begin(state) != 0)
@@ -74,6 +122,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_are_named),
+        cmocka_unit_test(a_name_is_found_at_its_definitions),
+        cmocka_unit_test(hits_are_whole_lines),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
