@@ -166,6 +166,7 @@ myth_status myth_reply_finish(myth_reply *a, char **text, size_t *n, bool *is_fo
     if (a->has_failed || fflush(a->head_file) != 0 || ferror(a->head_file))
         return no_memory(err);
     *is_found = a->is_found;
+    a->n_shown = a->n_end;
     myth_status st = try_n(a, a->n_end, &fits, text, n, err);
     if (st != MYTH_OK || fits)
         return st;
@@ -187,5 +188,6 @@ myth_status myth_reply_finish(myth_reply *a, char **text, size_t *n, bool *is_fo
     if (lo == 0)
         return myth_fail(err, MYTH_ELIMIT,
                          "the budget is too small for an answer without items; raise max_bytes or max_tokens");
+    a->n_shown = lo - 1;
     return try_n(a, lo - 1, &fits, text, n, err);
 }

@@ -43,6 +43,7 @@ typedef struct {
     uint32_t n_first; /* items of the first one */
     myth_json_out j;
     uint64_t left_out; /* items that were only counted */
+    uint32_t n_shown;  /* by finish */
     char note[MYTH_REPLY_NOTES][MYTH_REPLY_NOTE_BYTES];
     uint32_t n_note;
     bool is_partial, is_found, has_failed;

@@ -1,5 +1,5 @@
-/* tool_search.c - search finds the chunks of code that answer a question, the best first; of a name its definitions come
- * before them. */
+/* tool_search.c - search finds the chunks of code that answer a question, the best first; of a name its definitions
+ * come before them. */
 #define _GNU_SOURCE /* memmem */
 #include "shown.h"
 #include "unseen.h"
@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Most bytes of a definition's text, and of what whole lines add to a hit that begins or ends inside of one. */
-enum { DEFINITION_BYTES = 4000, WHOLE_BYTES = 2000, COPIES_SHOWN = 4 };
+/* Most bytes that whole lines add to a hit that begins or ends inside of one. */
+enum { WHOLE_BYTES = 2000, COPIES_SHOWN = 4 };
 
 /* Where line `line` begins; the end of the text behind the last one. */
 static uint32_t line_off(const myth_source *src, uint32_t line)
@@ -17,18 +17,60 @@ static uint32_t line_off(const myth_source *src, uint32_t line)
     return line <= src->n_line ? src->line[line - 1].off : (uint32_t)src->len;
 }
 
+/* A hit's text has at most a third of the budget without the notes, so that one large hit does not hide the others. */
+static size_t most_text(const myth_budget *b)
+{
+    enum { TOKEN = 3, NOTES = 800, LEAST = 64 };
+    const uint64_t bytes = b->max_tokens && b->max_tokens * TOKEN < b->max_bytes ? b->max_tokens * TOKEN : b->max_bytes;
+    return bytes > NOTES + 3 * LEAST ? (size_t)(bytes - NOTES) / 3 : LEAST;
+}
+
+/* How much of a text of n bytes is shown: the first lines, of a first one that is longer its whole characters. *last:
+ * counted up by the lines before the last of them. */
+static size_t cut_text(const char *text, size_t n, size_t most, uint32_t *last)
+{
+    size_t end = 0;
+    if (n <= most)
+        return n;
+    for (size_t at = 0; at < most; at++)
+        if (text[at] == '\n') {
+            *last += end != 0;
+            end = at + 1;
+        }
+    if (end)
+        return end;
+    for (end = most; end > 0 && ((unsigned char)text[end] & 0xc0) == 0x80;)
+        end--;
+    return end;
+}
+
+/* Writes the text, and the number of its last line where it is cut. off: where it is in the open file; text: itself. */
+static void put_text(myth_reply *a, const myth_shown *s, const uint32_t *off, const char *text, size_t n,
+                     uint32_t line0)
+{
+    uint32_t last = line0;
+    const size_t shown = cut_text(text, n, most_text(&a->budget), &last);
+    myth_jout_key(&a->j, "text");
+    if (off)
+        myth_shown_put(s, &a->j, *off, (uint32_t)shown);
+    else
+        myth_shown_put_text(&a->j, text, shown);
+    if (shown < n)
+        myth_jout_key_u64(&a->j, "last_line_of_text", last);
+}
+
 /* The hit's text as its file has it, in whole lines, so that secrets are known from the whole file; else as the index
  * has it. */
-static void put_hit_text(myth_shown *s, myth_json_out *j, const myth_hit *h)
+static void put_hit_text(myth_reply *a, myth_shown *s, const myth_hit *h)
 {
     myth_error err;
     const bool is_open = myth_shown_open_listed(s, h->path, &err) == MYTH_OK && h->line0 >= 1 && h->line0 <= h->line1 &&
                          h->line1 <= s->src.n_line;
     const uint32_t off = is_open ? line_off(&s->src, h->line0) : 0, end = is_open ? line_off(&s->src, h->line1 + 1) : 0;
     if (is_open && end - off <= h->n_text + WHOLE_BYTES && memmem(s->src.bytes + off, end - off, h->text, h->n_text))
-        myth_shown_put(s, j, off, end - off);
+        put_text(a, s, &off, (const char *)s->src.bytes + off, end - off, h->line0);
     else
-        myth_shown_put_text(j, h->text, h->n_text);
+        put_text(a, s, NULL, h->text, h->n_text, h->line0);
 }
 
 /* The other places of a text that is a hit once. */
@@ -71,7 +113,7 @@ static bool is_in(const myth_hit *h, const myth_usage_definition *d)
     return strcmp(h->path, d->path) == 0 && d->line >= h->line0 && d->line <= h->line1;
 }
 
-/* A definition of the name; of a long one the first lines. */
+/* A definition of the name. */
 static void put_definition(myth_reply *a, myth_shown *s, const myth_hits *hits, const myth_usage_definition *d)
 {
     myth_error err;
@@ -88,20 +130,12 @@ static void put_definition(myth_reply *a, myth_shown *s, const myth_hits *hits, 
     myth_jout_key_str(j, "symbol", d->name);
     myth_jout_key_f64(j, "score", score);
     myth_jout_key_str(j, "match", "definition");
-    myth_jout_key(j, "text");
-    if (myth_shown_open_listed(s, d->path, &err) != MYTH_OK || d->line0 < 1 || d->line1 > s->src.n_line) {
-        myth_shown_put_text(j, d->signature, strlen(d->signature));
-        myth_reply_end(a);
-        return;
+    if (myth_shown_open_listed(s, d->path, &err) == MYTH_OK && d->line0 >= 1 && d->line1 <= s->src.n_line) {
+        const uint32_t off = line_off(&s->src, d->line0);
+        put_text(a, s, &off, (const char *)s->src.bytes + off, line_off(&s->src, d->line1 + 1) - off, d->line0);
+    } else {
+        put_text(a, s, NULL, d->signature, strlen(d->signature), d->line0);
     }
-    const uint32_t off = line_off(&s->src, d->line0);
-    uint32_t last = d->line0;
-    while (last < d->line1 && line_off(&s->src, last + 2) - off <= DEFINITION_BYTES)
-        last++;
-    const uint32_t end = line_off(&s->src, last + 1);
-    myth_shown_put(s, j, off, end - off < DEFINITION_BYTES ? end - off : DEFINITION_BYTES);
-    if (last < d->line1)
-        myth_jout_key_u64(j, "last_line_of_text", last);
     myth_reply_end(a);
 }
 
@@ -117,8 +151,7 @@ static void put_hit(myth_reply *a, myth_shown *shown, const myth_hit *h)
     myth_jout_key_f64(&a->j, "score", h->score);
     myth_jout_key_str(&a->j, "match", "words");
     put_copies(&a->j, h);
-    myth_jout_key(&a->j, "text");
-    put_hit_text(shown, &a->j, h);
+    put_hit_text(a, shown, h);
     myth_reply_end(a);
 }
 
@@ -203,7 +236,8 @@ const myth_tool myth_tool_search = {
     .help =
         "Find the pieces of code that answer a question or have its words, the best first, of a name its definitions "
         "before them, each with its lines, "
-        "symbol and text. A text that is in several places is one hit with copies.",
+        "symbol and text. A text that is in several places is one hit with copies; one that is long is cut, and "
+        "last_line_of_text says where.",
     .items = "hits",
     .arg = search_args,
     .n_arg = sizeof(search_args) / sizeof(search_args[0]),

@@ -400,6 +400,8 @@ static myth_status run_tool(myth_tools *t, const json_t *args, char **text, size
     myth_tools_note_unread(t, &a);
     t->cli->n_unread += t->n_missed;
     st = myth_reply_finish(&a, text, n, is_found, err);
+    if (st == MYTH_OK && a.items && a.is_found && a.n_shown == 0)
+        t->cli->n_unread++; /* the budget holds none of what was found */
 fail:
     myth_reply_close(&a);
     return st;

@@ -109,6 +109,20 @@ static void every_change_that_is_not_committed_is_shown(void **state)
     SAYS("merge", "{\"max_commits\":1}", true, "not committed: U src/a.c | mine: M src/a.c");
 }
 
+/* An answer that shows nothing of what was found is not one that found nothing. */
+static void a_budget_that_holds_no_change_is_too_small(void **state)
+{
+    (void)state;
+    git("g init -q $D/many && cd $D/many && for i in $(seq 40); do echo >a_file_with_a_name_that_is_long_enough_$i.c; "
+        "done");
+    cli_shell(&r, "$M tool recent_changes $D/many --args '{\"max_bytes\":1024}'");
+    assert_int_equal(r.code, MYTH_EXIT_INCOMPLETE);
+    assert_non_null(strstr(r.out, "\"changes\":[],\"left_out\":1,\"complete\":false"));
+    assert_non_null(strstr(r.out, "raise max_bytes"));
+    SAYS("many", "{\"path\":\"a_file_with_a_name_that_is_long_enough_7.c\",\"max_bytes\":1024}", true,
+         "not committed: ? a_file_with_a_name_that_is_long_enough_7.c");
+}
+
 static int begin(void **state)
 {
     if (cli_begin(state) != 0)
@@ -128,6 +142,7 @@ int main(void)
         cmocka_unit_test(a_shallow_clone_is_read_up_to_its_border),
         cmocka_unit_test(a_sparse_checkout_deletes_nothing),
         cmocka_unit_test(every_change_that_is_not_committed_is_shown),
+        cmocka_unit_test(a_budget_that_holds_no_change_is_too_small),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }

@@ -110,6 +110,23 @@ static void hits_are_whole_lines(void **state)
     json_decref(j);
 }
 
+/* A hit that is too large for the budget is cut, and hides no other. */
+static void a_large_hit_is_cut(void **state)
+{
+    (void)state;
+    cli_shell(&r, "mkdir -p $D/l && cd $D/l && { echo 'int expire_keys(int n)'; echo '{'; for i in $(seq 40); do echo "
+                  "\"    n += expire_$i(n); // keys\"; done; echo '    return n;'; "
+                  "echo '}'; } >large.c && printf 'int keys_small(int n)\n{\n    return expire(n);\n}\n' >small.c");
+    json_t *j = answer("l", "search", "{\"query\":\"where do keys expire\",\"max_bytes\":1024}", 0);
+    assert_int_equal(size_of(j, "hits"), 2);
+    assert_string_equal(text_at(j, "hits", 0, "path"), "large.c");
+    assert_string_equal(text_at(j, "hits", 0, "text"), "int expire_keys(int n)\n{\n    n += expire_1(n); // keys\n");
+    assert_int_equal(number_at(j, "hits", 0, "last_line_of_text"), 3);
+    assert_string_equal(text_at(j, "hits", 1, "path"), "small.c");
+    assert_null(json_object_get(item(j, "hits", 1), "last_line_of_text"));
+    json_decref(j);
+}
+
 static int begin(void **state)
 {
     if (cli_begin(state) != 0)
@@ -124,6 +141,7 @@ int main(void)
         cmocka_unit_test(copies_are_named),
         cmocka_unit_test(a_name_is_found_at_its_definitions),
         cmocka_unit_test(hits_are_whole_lines),
+        cmocka_unit_test(a_large_hit_is_cut),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
