@@ -40,7 +40,7 @@ typedef struct {
 } myth_inspect_flags;
 
 extern const myth_option myth_options_inspect[];
-enum { MYTH_N_OPTIONS_INSPECT = 28 };
+enum { MYTH_N_OPTIONS_INSPECT = 29 };
 /* Six rows of a command's table of groups: { MYTH_GROUPS_INSPECT(my_opts, inspect), MYTH_GROUP("diff", my_opts,
  * options) }. */
 #define MYTH_GROUPS_INSPECT(type, field)                                                 \
