@@ -14,7 +14,7 @@ static char *quiet_missing_null_check(size_t n)
 static struct shop *make_shop(struct shop *of)
 {
     struct shop *shop = malloc(80); /* FIRES unchecked-return/unasked */
-    shop->n = 1;
+    shop->n = 1;                    /* FIRES missing-null-check/allocated-unasked */
     of->price = pool_alloc(80);
     return shop;
 }
