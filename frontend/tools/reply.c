@@ -135,6 +135,13 @@ static myth_status render(const myth_reply *a, uint32_t n, char **text, size_t *
     return no_memory(err);
 }
 
+size_t myth_budget_text(const myth_budget *b)
+{
+    enum { TOKEN = 3, NOTES = 800, LEAST = 64 };
+    const uint64_t bytes = b->max_tokens && b->max_tokens * TOKEN < b->max_bytes ? b->max_tokens * TOKEN : b->max_bytes;
+    return bytes > NOTES + 3 * LEAST ? (size_t)(bytes - NOTES) / 3 : LEAST;
+}
+
 myth_status myth_budget_holds(bool *out, const myth_budget *b, const char *text, size_t n, myth_error *err)
 {
     uint64_t n_token = 0;

@@ -67,6 +67,9 @@ void myth_reply_note(myth_reply *a, bool is_partial, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)))
 #endif
     ;
+/* The most bytes that one text of an item should have: a third of the budget without the notes, so that one large item
+ * does not hide the others. */
+size_t myth_budget_text(const myth_budget *b);
 /* Whether a text of n bytes is within the budget. */
 myth_status myth_budget_holds(bool *out, const myth_budget *b, const char *text, size_t n, myth_error *err);
 /* The document. *is_found: at least one item was found, or is_found was set. */

@@ -1,4 +1,5 @@
 /* shown.c - asks the scan whether a file may be shown, reads it without following links, and replaces its secrets. */
+#define _GNU_SOURCE /* memrchr */
 #include "shown.h"
 
 #include "frontend/cli/hints.h"
@@ -152,9 +153,9 @@ static myth_status read_file(myth_shown *s, const char *path, size_t *n, myth_er
         st = myth_fail(err, errno == ENOENT ? MYTH_ENOTFOUND : MYTH_EIO, "%.160s: %s", path, strerror(errno));
     else if (!S_ISREG(info.st_mode))
         st = myth_fail(err, MYTH_EARG, "%.160s: not a regular file", path);
-    else if (info.st_size > MYTH_SOURCE_MAX)
-        st = myth_fail(err, MYTH_ELIMIT, "%.160s: it has %lld bytes, and at most %d are shown", path,
-                       (long long)info.st_size, MYTH_SOURCE_MAX);
+    else if (info.st_size > MYTH_SHOWN_BYTES)
+        st = myth_fail(err, MYTH_ELIMIT, "%.160s: it has %lld bytes, and at most %d are read", path,
+                       (long long)info.st_size, MYTH_SHOWN_BYTES);
     else if (!(s->bytes = myth_alloc(s->tools->cli->mem, MYTH_MEM_STAGING, "file", (size_t)info.st_size + 1)))
         st = myth_fail(err, MYTH_ENOMEM, "%.160s: out of memory for %lld bytes", path, (long long)info.st_size);
     if (st == MYTH_OK) {
@@ -183,9 +184,40 @@ static myth_status to_utf8(myth_shown *s, size_t *n, myth_error *err)
     return MYTH_OK;
 }
 
-/* listed NULL: the retriever has looked at the file already. */
-static myth_status open_file(myth_shown *s, const char *path, const myth_scan_file *listed, myth_error *err)
+static uint32_t count_lines(const unsigned char *p, size_t n)
 {
+    uint32_t lines = 0;
+    for (const unsigned char *end = p + n, *stop; p < end; p = stop + 1, lines++)
+        if (!(stop = memchr(p, '\n', (size_t)(end - p))))
+            return lines + 1;
+    return lines;
+}
+
+/* Chooses the part of a large text that has the line: whole lines from some way before it, so that a secret that began
+ * there is known, as much as a source may have. Without such a line it is the text's end. */
+static void choose_part(myth_shown *s, uint32_t line, size_t n_all, const unsigned char **part, size_t *n)
+{
+    enum { BEFORE = 1 << 20 };
+    const unsigned char *text = s->bytes, *end = text + n_all, *at = text, *stop;
+    for (uint32_t i = 1; i < line && at < end && (stop = memchr(at, '\n', (size_t)(end - at))); i++)
+        at = stop + 1;
+    const unsigned char *from = at - text > BEFORE ? at - BEFORE : text;
+    if (from > text)
+        from = (const unsigned char *)memchr(from - 1, '\n', (size_t)(at - from) + 1) + 1; /* at is behind one */
+    size_t len = (size_t)(end - from) < MYTH_SOURCE_MAX ? (size_t)(end - from) : MYTH_SOURCE_MAX;
+    const unsigned char *last = from + len < end ? memrchr(from, '\n', len) : NULL;
+    if (last && last >= at)
+        len = (size_t)(last + 1 - from);
+    s->lines_before = count_lines(text, (size_t)(from - text));
+    *part = from;
+    *n = len;
+}
+
+/* listed NULL: the retriever has looked at the file already. line: if it is not 0, a part with it may be opened. */
+static myth_status open_file(myth_shown *s, const char *path, const myth_scan_file *listed, uint32_t line,
+                             myth_error *err)
+{
+    const unsigned char *part;
     myth_mem *mem = s->tools->cli->mem;
     myth_status st = MYTH_OK;
     size_t n = 0;
@@ -203,7 +235,11 @@ static myth_status open_file(myth_shown *s, const char *path, const myth_scan_fi
                                myth_scan_reason_name(reason)));
     }
     MYTH_TRY(to_utf8(s, &n, err));
-    MYTH_TRY(myth_source_open(&s->src, mem, s->path, s->bytes, n, err));
+    part = s->bytes;
+    s->n_line = count_lines(part, n);
+    if (n > MYTH_SOURCE_MAX && line)
+        choose_part(s, line, n, &part, &n);
+    MYTH_TRY(myth_source_open(&s->src, mem, s->path, part, n, err));
     myth_redactor_start(&s->redactor, mem);
     st = myth_redactor_add(&s->redactor, &s->src, err);
 fail:
@@ -212,17 +248,22 @@ fail:
     return st;
 }
 
-myth_status myth_shown_open(myth_shown *s, const char *path, myth_error *err)
+myth_status myth_shown_open_at(myth_shown *s, const char *path, uint32_t line, myth_error *err)
 {
     myth_scan_file listed;
     char found[PATH_MAX];
     myth_status st = ask_scan(&listed, found, s->tools, path, err);
-    return st == MYTH_OK ? open_file(s, found, &listed, err) : st;
+    return st == MYTH_OK ? open_file(s, found, &listed, line, err) : st;
+}
+
+myth_status myth_shown_open(myth_shown *s, const char *path, myth_error *err)
+{
+    return myth_shown_open_at(s, path, 0, err);
 }
 
 myth_status myth_shown_open_listed(myth_shown *s, const char *path, myth_error *err)
 {
-    return s->path && strcmp(s->path, path) == 0 ? MYTH_OK : open_file(s, path, NULL, err);
+    return s->path && strcmp(s->path, path) == 0 ? MYTH_OK : open_file(s, path, NULL, 0, err);
 }
 
 /* ---- showing ---- */

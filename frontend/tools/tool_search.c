@@ -17,14 +17,6 @@ static uint32_t line_off(const myth_source *src, uint32_t line)
     return line <= src->n_line ? src->line[line - 1].off : (uint32_t)src->len;
 }
 
-/* A hit's text has at most a third of the budget without the notes, so that one large hit does not hide the others. */
-static size_t most_text(const myth_budget *b)
-{
-    enum { TOKEN = 3, NOTES = 800, LEAST = 64 };
-    const uint64_t bytes = b->max_tokens && b->max_tokens * TOKEN < b->max_bytes ? b->max_tokens * TOKEN : b->max_bytes;
-    return bytes > NOTES + 3 * LEAST ? (size_t)(bytes - NOTES) / 3 : LEAST;
-}
-
 /* How much of a text of n bytes is shown: the first lines, of a first one that is longer its whole characters. *last:
  * counted up by the lines before the last of them. */
 static size_t cut_text(const char *text, size_t n, size_t most, uint32_t *last)
@@ -49,7 +41,7 @@ static void put_text(myth_reply *a, const myth_shown *s, const uint32_t *off, co
                      uint32_t line0)
 {
     uint32_t last = line0;
-    const size_t shown = cut_text(text, n, most_text(&a->budget), &last);
+    const size_t shown = cut_text(text, n, myth_budget_text(&a->budget), &last);
     myth_jout_key(&a->j, "text");
     if (off)
         myth_shown_put(s, &a->j, *off, (uint32_t)shown);

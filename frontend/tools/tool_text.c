@@ -132,6 +132,22 @@ const myth_tool myth_tool_search_text = {
 
 /* ---- open_file ---- */
 
+/* A line; of one that is long its first characters, and how many bytes it has. */
+static void put_file_line(myth_reply *a, const myth_shown *s, uint32_t line)
+{
+    const myth_line *l = &s->src.line[line - s->lines_before - 1];
+    const size_t most = myth_budget_text(&a->budget);
+    uint32_t n = l->len;
+    myth_jout_key_u64(&a->j, "line", line);
+    myth_jout_key(&a->j, "text");
+    if (n > most)
+        for (n = (uint32_t)most; n > 0 && is_tail(s->src.bytes + l->off, n);)
+            n--;
+    myth_shown_put(s, &a->j, l->off, n);
+    if (n < l->len)
+        myth_jout_key_u64(&a->j, "bytes_of_line", l->len);
+}
+
 static myth_status run_open_file(myth_tools *t, const json_t *args, myth_reply *a, myth_error *err)
 {
     char path[MYTH_TOOL_TEXT_MAX + 1];
@@ -143,8 +159,8 @@ static myth_status run_open_file(myth_tools *t, const json_t *args, myth_reply *
     if (last && last < first)
         MYTH_TRY(myth_fail(err, MYTH_EARG, "open_file: last_line %lld is before first_line %lld", (long long)last,
                            (long long)first));
-    MYTH_TRY(myth_shown_open(&s, path, err));
-    const uint32_t n_line = s.src.n_line;
+    MYTH_TRY(myth_shown_open_at(&s, path, (uint32_t)first, err));
+    const uint32_t n_line = s.n_line, n_open = s.lines_before + s.src.n_line;
     if (first > n_line && n_line)
         MYTH_TRY(myth_fail(err, MYTH_EARG, "open_file: first_line %lld is past the end; %.160s has %u line%s",
                            (long long)first, path, n_line, n_line == 1 ? "" : "s"));
@@ -152,14 +168,14 @@ static myth_status run_open_file(myth_tools *t, const json_t *args, myth_reply *
     myth_jout_key_str(j, "path", path);
     myth_jout_key_u64(j, "lines_of_file", n_line);
     myth_reply_head_end(a);
-    for (uint32_t i = (uint32_t)first; i <= n_line && (!last || i <= last); i++) {
+    const uint32_t end = last && last < n_line ? (uint32_t)last : n_line;
+    for (uint32_t i = (uint32_t)first; i <= end && i <= n_open; i++) {
         if (!myth_reply_begin(a))
             continue;
-        myth_jout_key_u64(&a->j, "line", i);
-        myth_jout_key(&a->j, "text");
-        myth_shown_put_line(&s, &a->j, i);
+        put_file_line(a, &s, i);
         myth_reply_end(a);
     }
+    a->left_out += end > n_open ? end - n_open : 0;
     a->is_found = true;
 fail:
     myth_shown_close(&s);
@@ -180,7 +196,8 @@ const myth_tool myth_tool_open_file = {
     .name = "open_file",
     .title = "Read lines",
     .help = "Show lines of one file with their numbers. Only files that the scan includes can be read: none that is "
-            "ignored, binary, a link or outside of the root. Known secrets are replaced.",
+            "ignored, binary, a link or outside of the root. Known secrets are replaced. A long line is cut, and "
+            "bytes_of_line says how many bytes it has.",
     .items = "lines",
     .arg = open_file_args,
     .n_arg = sizeof(open_file_args) / sizeof(open_file_args[0]),

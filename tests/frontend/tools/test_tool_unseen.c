@@ -99,6 +99,34 @@ static void findings_of_an_untracked_root_have_its_paths(void **state)
     }
 }
 
+/* Any lines of a file can be read that search_text finds some in, and what follows a long one. */
+static void lines_of_large_files_are_read(void **state)
+{
+    (void)state;
+    cli_shell(
+        &r,
+        "mkdir -p $D/six && cd $D/six && seq -f 'int variable_%.0f; /* a line of some length to fill it */' 120000 "
+        ">six.c && "
+        "test $(wc -c <six.c) -gt 6000000 && { head -c 30000 /dev/zero | tr '\\0' 'x'; echo; echo second; } >wide.txt");
+    json_t *j = answer("six", "open_file", "{\"path\":\"six.c\",\"first_line\":5,\"last_line\":6}", 0);
+    assert_int_equal(size_of(j, "lines"), 2);
+    assert_non_null(strstr(r.out, "\"lines_of_file\":120000"));
+    assert_non_null(strstr(r.out, "{\"line\":6,\"text\":\"int variable_6; "));
+    json_decref(j);
+    j = answer("six", "open_file", "{\"path\":\"six.c\",\"first_line\":119999}", 0);
+    assert_int_equal(size_of(j, "lines"), 2);
+    assert_true(is_complete(j));
+    assert_non_null(strstr(r.out, "{\"line\":120000,\"text\":\"int variable_120000; "));
+    json_decref(j);
+    j = answer("six", "open_file", "{\"path\":\"six.c\"}", 0);
+    assert_int_equal(size_of(j, "lines") + (size_t)json_integer_value(json_object_get(j, "left_out")), 120000);
+    json_decref(j);
+    j = answer("six", "open_file", "{\"path\":\"wide.txt\"}", 0);
+    assert_int_equal(size_of(j, "lines"), 2);
+    assert_non_null(strstr(r.out, "\"bytes_of_line\":30000},{\"line\":2,\"text\":\"second\"}"));
+    json_decref(j);
+}
+
 static int begin(void **state)
 {
     if (cli_begin(state) != 0)
@@ -113,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_without_definitions_are_counted),
         cmocka_unit_test(large_files_are_read),
+        cmocka_unit_test(lines_of_large_files_are_read),
         cmocka_unit_test(findings_of_an_untracked_root_have_its_paths),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
