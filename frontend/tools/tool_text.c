@@ -1,6 +1,7 @@
 /* tool_text.c - search_text finds every line that has a text or matches an expression; open_file shows the lines of a
  * file. */
 #include "shown.h"
+#include "unseen.h"
 
 #include <string.h>
 
@@ -103,6 +104,8 @@ static myth_status run_search_text(myth_tools *t, const json_t *args, myth_reply
     MYTH_TRY(myth_grep(t->cli->mem, &list, &go, on_row, &m, &n_unread, err));
     n_unread += list.n_out[MYTH_SCAN_UNREADABLE];
     t->cli->n_unread += n_unread;
+    if (!a->is_found || list.n_out[MYTH_SCAN_BORDER])
+        MYTH_TRY(myth_unseen_note_scan(a, t, err));
 fail:
     myth_shown_close(&m.shown);
     myth_scan_close(&list, t->cli->mem);

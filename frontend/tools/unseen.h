@@ -14,6 +14,10 @@ extern "C" {
  * unless n is NULL, is how many. */
 myth_status myth_unseen_note_unparsed(myth_reply *a, uint64_t *n, myth_index *x, myth_error *err);
 
+/* Notes what the scan leaves out of the directory, if it is more than what is not text: repositories of their own,
+ * folders that tools fill, hidden and ignored files. */
+myth_status myth_unseen_note_scan(myth_reply *a, const myth_tools *t, myth_error *err);
+
 #ifdef __cplusplus
 }
 #endif

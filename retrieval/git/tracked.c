@@ -22,7 +22,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { HEAD_BYTES = 12, STAT_BYTES = 40, MODE_AT = 24, ID_MAX = 32, NAME_LENGTH = 0xfff, HAS_MORE = 0x4000 };
+enum {
+    HEAD_BYTES = 12,
+    STAT_BYTES = 40,
+    MODE_AT = 24,
+    ID_MAX = 32,
+    NAME_LENGTH = 0xfff,
+    HAS_MORE = 0x4000,
+    SUBMODULE = 0160000
+};
 
 struct myth_tracked {
     myth_mem *mem;
@@ -121,7 +129,7 @@ static myth_status read_entry(myth_tracked *t, reader *r)
     if ((flags & NAME_LENGTH) != (n_name < NAME_LENGTH ? n_name : NAME_LENGTH))
         return MYTH_EFORMAT;
     /* In the second part of a split index, an entry without a name stands for one of the shared part. */
-    if (n_name == 0 || (!S_ISREG(mode) && !S_ISLNK(mode)))
+    if (n_name == 0 || (!S_ISREG(mode) && !S_ISLNK(mode) && mode != SUBMODULE))
         return MYTH_OK;
     if (!MYTH_ARRAY_ROOM(t->mem, MYTH_MEM_OTHER, "tracked", &t->at, t->n, &t->cap))
         return MYTH_ENOMEM;

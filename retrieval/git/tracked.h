@@ -3,8 +3,8 @@
  * Why      libgit2 reads an index too, but starting it takes 10 ms and an index of 20,000 entries another 15, as long
  *          as many a search; the names alone are read in 1 ms
  * Read     versions 2, 3 and 4, object ids of SHA-1 and SHA-256, and the shared part of a split index. Of a split index
- *          the names of both parts count, also those that the second part takes back. Submodules and the folders of a
- *          sparse index are no files and do not count. Checksums are not compared
+ *          the names of both parts count, also those that the second part takes back. A submodule counts as a file; the
+ *          folders of a sparse index do not count. Checksums are not compared
  * Paths    bytes, from the top of the work tree, without a slash at either end
  * Owner    the caller closes it
  * Threads  any may ask

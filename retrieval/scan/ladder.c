@@ -393,7 +393,8 @@ myth_status myth_ladder_tracks(bool *is_tracked, myth_ladder *l, const char *pat
     pthread_mutex_unlock(&l->lock);
     if (!l->tracked)
         return myth_fail_as(err, &l->untold);
-    *is_tracked = is_dir ? myth_tracked_has_below(l->tracked, path) : myth_tracked_has(l->tracked, path);
+    /* a submodule is tracked itself, and is a folder */
+    *is_tracked = myth_tracked_has(l->tracked, path) || (is_dir && myth_tracked_has_below(l->tracked, path));
     return MYTH_OK;
 }
 

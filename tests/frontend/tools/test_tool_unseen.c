@@ -127,6 +127,32 @@ static void lines_of_large_files_are_read(void **state)
     json_decref(j);
 }
 
+/* What the scan leaves out may have what is not found. A submodule is a repository of its own, wherever it is. */
+static void what_the_scan_leaves_out_is_said(void **state)
+{
+    static const char said[] = "not searched, since the scan leaves it out: 2 repositories of their own (ext/lib), 1 "
+                               "folder that tools fill (node_modules), 1 hidden, 1 ignored";
+    (void)state;
+    cli_shell(&r, "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1; g() { git -c user.name=n -c user.email=e "
+                  "-c protocol.file.allow=always -c advice.addEmbeddedRepo=false \"$@\"; }; mkdir -p $D/top && cd "
+                  "$D/top && g init -q && for d in ext/lib vendor/lib; do g init -q $d && "
+                  "echo 'int lib_fn(void) { return 1; }' >$d/lib.c && g -C $d add . && g -C $d commit -qm lib && g add "
+                  "$d; done && "
+                  "echo 'int main(void) { return lib_fn(); }' >main.c && echo '*.o' >.gitignore && echo >x.o && mkdir "
+                  "node_modules && echo lib_fn >node_modules/x.js && g add main.c");
+    assert_int_equal(r.code, 0);
+    json_t *j = answer("top", "find_symbol", "{\"name\":\"lib_fn\"}", 1);
+    if (!strstr(r.out, said))
+        fail_msg("%s", r.out);
+    json_decref(j);
+    j = answer("top", "search_text", "{\"pattern\":\"lib_fn\"}", 0);
+    assert_non_null(strstr(r.out, said));
+    json_decref(j);
+    j = answer("top", "find_symbol", "{\"name\":\"main\"}", 0);
+    assert_null(strstr(r.out, "not searched"));
+    json_decref(j);
+}
+
 static int begin(void **state)
 {
     if (cli_begin(state) != 0)
@@ -141,6 +167,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_without_definitions_are_counted),
         cmocka_unit_test(large_files_are_read),
+        cmocka_unit_test(what_the_scan_leaves_out_is_said),
         cmocka_unit_test(lines_of_large_files_are_read),
         cmocka_unit_test(findings_of_an_untracked_root_have_its_paths),
     };
