@@ -48,6 +48,10 @@ bool myth_reply_begin(myth_reply *a)
     const uint64_t tokens = a->budget.max_tokens, bytes = a->budget.max_bytes;
     const uint64_t most = tokens && tokens * TOKEN_BYTES < bytes ? tokens * TOKEN_BYTES : bytes;
     a->is_found = a->is_found || !a->more;
+    if (a->n_skipped < a->skip) {
+        a->n_skipped++;
+        return false;
+    }
     if (a->n_item_text > most || a->has_failed) {
         a->left_out++;
         return false;
@@ -119,6 +123,8 @@ static myth_status render(const myth_reply *a, uint32_t n, char **text, size_t *
         put_list(f, a, a->items, 0, n_first);
     if (a->more)
         put_list(f, a, a->more, n_first, n);
+    if (a->skip)
+        fprintf(f, "\"skipped\":%llu,", (unsigned long long)a->n_skipped);
     fprintf(f, "\"left_out\":%llu,\"complete\":%s,\"notes\":", (unsigned long long)left_out,
             left_out || a->is_partial ? "false" : "true");
     myth_jout_start(&j, f);
@@ -178,7 +184,8 @@ myth_status myth_reply_finish(myth_reply *a, char **text, size_t *n, bool *is_fo
     if (st != MYTH_OK || fits)
         return st;
     if (a->items && a->n_note < MYTH_REPLY_NOTES)
-        myth_reply_note(a, true, "the budget holds no more; raise max_bytes or max_tokens, or ask for less");
+        myth_reply_note(a, true,
+                        "the budget holds no more; raise max_bytes or max_tokens, ask for less, or go on with skip");
     uint32_t lo = 0, hi = a->n_end; /* hi items do not fit; fewer than lo do */
     while (lo < hi) {
         const uint32_t mid = lo + (hi - lo) / 2;

@@ -6,6 +6,7 @@
  *           a note says that something was not looked at
  * Budget    counts the whole document, in bytes and, where a counter is given, in tokens. The longest list that fits is
  *           shown: one more item would exceed the budget. Collecting stops when no more can fit, the rest is counted
+ * Skip      the first items are neither shown nor counted where the caller has them already; "skipped":N says so
  * Text      is written by json_out.h, so it is valid UTF-8 on one line, whatever the files hold
  * Owner     the caller closes an answer, and frees the finished text with free
  * Errors    MYTH_ELIMIT the budget is too small for an answer without items; MYTH_ENOMEM
@@ -42,8 +43,9 @@ typedef struct {
     const char *more; /* key of the second list; NULL = none */
     uint32_t n_first; /* items of the first one */
     myth_json_out j;
-    uint64_t left_out; /* items that were only counted */
-    uint32_t n_shown;  /* by finish */
+    uint64_t skip, n_skipped; /* the first items are not shown: how many are wanted so, and were */
+    uint64_t left_out;        /* items that were only counted */
+    uint32_t n_shown;         /* by finish */
     char note[MYTH_REPLY_NOTES][MYTH_REPLY_NOTE_BYTES];
     uint32_t n_note;
     bool is_partial, is_found, has_failed;

@@ -145,7 +145,7 @@ static myth_status run_recent_changes(myth_tools *t, const json_t *args, myth_re
     myth_revision *r = NULL;
     myth_commits_end end = MYTH_COMMITS_WHOLE;
     char under[MYTH_TOOL_TEXT_MAX + 1] = "";
-    commits s = {.a = a, .most = (uint32_t)myth_tool_number(t, args, "max_commits")};
+    commits s = {.a = a, .most = (uint32_t)(myth_tool_number(t, args, "max_commits") + (int64_t)a->skip)};
     if (myth_tool_text(args, "path"))
         MYTH_TRY(myth_tools_path(under, sizeof(under), myth_tool_text(args, "path"), err));
     MYTH_TRY(myth_revision_open(&r, t->cli->mem, &(myth_revision_opts){.root = t->dir}, err));

@@ -93,7 +93,11 @@ static void put_head(myth_reply *a, const myth_usage *u, bool with_definitions)
 static myth_status run_find_symbol(myth_tools *t, const json_t *args, myth_reply *a, myth_error *err)
 {
     myth_usage u = {0};
-    myth_status st = find_usage(&u, t, args, a, err);
+    char under[MYTH_TOOL_TEXT_MAX + 1] = "";
+    myth_status st = MYTH_OK;
+    if (myth_tool_text(args, "under"))
+        MYTH_TRY(myth_tools_path(under, sizeof(under), myth_tool_text(args, "under"), err));
+    st = find_usage(&u, t, args, a, err);
     if (st == MYTH_OK) {
         put_head(a, &u, false);
         if (u.mentions.n)
@@ -104,7 +108,9 @@ static myth_status run_find_symbol(myth_tools *t, const json_t *args, myth_reply
                 u.mentions.n + u.mentions.n_more);
     }
     for (uint32_t i = 0; st == MYTH_OK && i < u.n_definition; i++)
-        put_definition(a, &u.definition[i]);
+        if (myth_tools_is_under(u.definition[i].path, under))
+            put_definition(a, &u.definition[i]);
+fail:
     myth_usage_free(&u);
     return st;
 }
@@ -243,7 +249,12 @@ static myth_status run_references(myth_tools *t, const json_t *args, myth_reply 
         .help = "the name as it is defined, or Type.method, or path/file.py::Type.method" \
     }
 
-static const myth_tool_arg find_symbol_args[] = {NAME_ARG};
+static const myth_tool_arg find_symbol_args[] = {
+    NAME_ARG,
+    {.name = "under",
+     .kind = MYTH_TOOL_TEXT,
+     .help = "only definitions in files below this folder, relative to the root"},
+};
 
 const myth_tool myth_tool_find_symbol = {
     .name = "find_symbol",

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Most bytes that whole lines add to a hit that begins or ends inside of one. */
-enum { WHOLE_BYTES = 2000, COPIES_SHOWN = 4 };
+enum { WHOLE_BYTES = 2000, COPIES_SHOWN = 4, HITS_MAX = 256 };
 
 /* Where line `line` begins; the end of the text behind the last one. */
 static uint32_t line_off(const myth_source *src, uint32_t line)
@@ -165,6 +165,8 @@ static bool is_second(const myth_usage *u, uint32_t at)
     return false;
 }
 
+static bool wants_file(void *under, const char *path) { return myth_tools_is_under(path, under); }
+
 static myth_status run_search(myth_tools *t, const json_t *args, myth_reply *a, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -174,15 +176,21 @@ static myth_status run_search(myth_tools *t, const json_t *args, myth_reply *a, 
     myth_usage u = {0};
     myth_shown shown;
     uint32_t n = 0, n_definition = 0;
+    char under[MYTH_TOOL_TEXT_MAX + 1] = "";
+    const uint64_t k = (uint64_t)myth_tool_number(t, args, "max_hits") + a->skip;
     myth_search_opts so = {
         .query = myth_tool_text(args, "query"),
         .mode = MYTH_SEARCH_AUTO,
-        .k = (uint32_t)myth_tool_number(t, args, "max_hits"),
+        .k = (uint32_t)(k < HITS_MAX ? k : HITS_MAX),
+        .user = under,
         .by_file = myth_tool_bool(args, "by_file"),
         .with_text = true,
         .narrow = true,
     };
     myth_shown_start(&shown, t);
+    if (myth_tool_text(args, "under"))
+        MYTH_TRY(myth_tools_path(under, sizeof(under), myth_tool_text(args, "under"), err));
+    so.wants_file = under[0] ? wants_file : NULL;
     MYTH_TRY(myth_tools_index(&x, t, err));
     MYTH_TRY(myth_semantic_open(&semantic, t->cli, x, NULL, &so, err));
     MYTH_TRY(myth_search(&hits, x, &so, err));
@@ -190,7 +198,8 @@ static myth_status run_search(myth_tools *t, const json_t *args, myth_reply *a, 
     if (is_name)
         MYTH_TRY(myth_usage_find_all(&u, x, so.query, t->cli->cancel, err));
     for (; n_definition < u.n_definition && n < so.k; n_definition++)
-        if (!so.by_file || !is_second(&u, n_definition)) {
+        if (myth_tools_is_under(u.definition[n_definition].path, under) &&
+            (!so.by_file || !is_second(&u, n_definition))) {
             put_definition(a, &shown, &hits, &u.definition[n_definition]);
             n++;
         }
@@ -218,7 +227,8 @@ static const myth_tool_arg search_args[] = {
      .kind = MYTH_TOOL_TEXT,
      .is_required = true,
      .help = "a question, words of the code, a name, or a phrase in double quotes"},
-    {.name = "max_hits", .kind = MYTH_TOOL_NUMBER, .def = 10, .min = 1, .max = 256, .help = "most hits"},
+    {.name = "max_hits", .kind = MYTH_TOOL_NUMBER, .def = 10, .min = 1, .max = HITS_MAX, .help = "most hits"},
+    {.name = "under", .kind = MYTH_TOOL_TEXT, .help = "only files below this folder, relative to the root"},
     {.name = "by_file", .kind = MYTH_TOOL_BOOL, .help = "only the best hit of each file"},
 };
 

@@ -13,8 +13,9 @@ enum { LINE_BYTES = 400, BEFORE_MATCH = 100 };
 typedef struct {
     myth_reply *a;
     myth_shown shown;
-    uint64_t n_file;
-    char last[MYTH_TOOL_TEXT_MAX]; /* path of the previous row */
+    bool only_files;
+    char *last;      /* only_files: the path of the rows before, NULL = there are none; in the ledger */
+    uint64_t n_line; /* how many there are */
 } matches;
 
 static bool is_tail(const unsigned char *text, uint64_t at) { return (text[at] & 0xc0) == 0x80; }
@@ -46,10 +47,38 @@ static void put_row_text(matches *m, const myth_grep_row *row, uint64_t from, ui
         myth_shown_put_text(j, (const char *)row->text + from, to - from);
 }
 
+static void put_file(matches *m)
+{
+    if (m->last && myth_reply_begin(m->a)) {
+        myth_jout_key_str(&m->a->j, "path", m->last);
+        myth_jout_key_u64(&m->a->j, "lines", m->n_line);
+        myth_reply_end(m->a);
+    }
+    m->n_line = 0;
+}
+
+/* Counts a line. Without memory for its path the answer fails. */
+static bool count_line(matches *m, const myth_grep_row *row)
+{
+    if (!m->last || strcmp(m->last, row->path) != 0) {
+        put_file(m);
+        char *next = myth_realloc(m->a->mem, MYTH_MEM_OTHER, "path", m->last, strlen(row->path) + 1);
+        if (!next) {
+            m->a->has_failed = true;
+            return false;
+        }
+        m->last = strcpy(next, row->path);
+    }
+    m->n_line++;
+    return true;
+}
+
 static bool on_row(void *arg, const myth_grep_row *row)
 {
     matches *m = arg;
     uint64_t from, to;
+    if (m->only_files)
+        return count_line(m, row);
     if (!myth_reply_begin(m->a))
         return true;
     cut_line(row, &from, &to);
@@ -57,6 +86,8 @@ static bool on_row(void *arg, const myth_grep_row *row)
     myth_jout_key_u64(&m->a->j, "line", row->line);
     myth_jout_key(&m->a->j, "text");
     put_row_text(m, row, from, to);
+    if (row->is_context)
+        myth_jout_key_bool(&m->a->j, "context", true);
     if (to - from < row->n_text)
         myth_jout_key_u64(&m->a->j, "bytes_of_line", row->n_text);
     myth_reply_end(m->a);
@@ -83,7 +114,8 @@ static myth_status run_search_text(myth_tools *t, const json_t *args, myth_reply
     myth_status st = MYTH_OK;
     myth_scan_list list = {0};
     myth_opt_list globs;
-    matches m = {.a = a};
+    matches m = {.a = a, .only_files = myth_tool_bool(args, "files")};
+    const uint32_t around = m.only_files ? 0 : (uint32_t)myth_tool_number(t, args, "context");
     uint64_t n_unread = 0;
     const char *pattern = myth_tool_text(args, "pattern");
     const myth_grep_opts go = {
@@ -94,6 +126,8 @@ static myth_status run_search_text(myth_tools *t, const json_t *args, myth_reply
         .ignore_case = myth_tool_bool(args, "ignore_case"),
         .is_word = myth_tool_bool(args, "word"),
         .n_threads = t->cli->global->n_threads,
+        .n_before = around,
+        .n_after = around,
         .is_cancelled = t->cli->cancel,
     };
     myth_shown_start(&m.shown, t);
@@ -102,11 +136,13 @@ static myth_status run_search_text(myth_tools *t, const json_t *args, myth_reply
     if (list.n_file == 0)
         myth_reply_note(a, false, "no file %s", globs.n ? "passes globs" : "is in this directory");
     MYTH_TRY(myth_grep(t->cli->mem, &list, &go, on_row, &m, &n_unread, err));
+    put_file(&m);
     n_unread += list.n_out[MYTH_SCAN_UNREADABLE];
     t->cli->n_unread += n_unread;
     if (!a->is_found || list.n_out[MYTH_SCAN_BORDER])
         MYTH_TRY(myth_unseen_note_scan(a, t, err));
 fail:
+    myth_free(t->cli->mem, m.last);
     myth_shown_close(&m.shown);
     myth_scan_close(&list, t->cli->mem);
     return st;
@@ -120,6 +156,11 @@ static const myth_tool_arg search_text_args[] = {
     {.name = "globs",
      .kind = MYTH_TOOL_TEXTS,
      .help = "only files that match one of them, such as *.{c,h}; '!G' leaves files out"},
+    {.name = "files", .kind = MYTH_TOOL_BOOL, .help = "only the files, each with how many of its lines match"},
+    {.name = "context",
+     .kind = MYTH_TOOL_NUMBER,
+     .max = 20,
+     .help = "so many lines before and behind each that matches, marked as context"},
 };
 
 const myth_tool myth_tool_search_text = {

@@ -33,12 +33,17 @@ static const myth_tool_arg common[] = {
      .min = 256,
      .max = 1 << 18,
      .help = "most tokens of the answer, counted by the model's tokenizer; not given: only bytes are counted"},
+    {.name = "skip",
+     .kind = MYTH_TOOL_NUMBER,
+     .max = 1 << 30,
+     .help = "leave out the first items, which an answer before had: as many as it skipped and showed"},
 };
 enum { N_COMMON = sizeof(common) / sizeof(common[0]), ARGS_MAX = 16 };
 
 static const myth_tool_arg *arg_at(const myth_tool *tool, size_t i)
 {
-    return i < tool->n_arg ? &tool->arg[i] : i < tool->n_arg + N_COMMON ? &common[i - tool->n_arg] : NULL;
+    const size_t n = tool->items ? N_COMMON : N_COMMON - 1; /* an answer without a list skips nothing */
+    return i < tool->n_arg ? &tool->arg[i] : i < tool->n_arg + n ? &common[i - tool->n_arg] : NULL;
 }
 
 static const myth_tool *find_tool(const char *name)
@@ -389,6 +394,7 @@ static myth_status run_tool(myth_tools *t, const json_t *args, char **text, size
     if (budget.max_tokens && !t->tokenizer.t)
         MYTH_TRY(myth_cli_tokenizer_open(&t->tokenizer, t->cli, t->model, err));
     MYTH_TRY(myth_reply_open(&a, t->cli->mem, t->tool->items, &budget, err));
+    a.skip = (uint64_t)myth_tool_number(t, args, "skip");
     t->cli->n_unread = 0;
     t->n_missed = 0;
     t->is_empty = false;
@@ -400,7 +406,7 @@ static myth_status run_tool(myth_tools *t, const json_t *args, char **text, size
     myth_tools_note_unread(t, &a);
     t->cli->n_unread += t->n_missed;
     st = myth_reply_finish(&a, text, n, is_found, err);
-    if (st == MYTH_OK && a.items && a.is_found && a.n_shown == 0)
+    if (st == MYTH_OK && a.items && a.is_found && a.left_out + a.n_end && a.n_shown == 0)
         t->cli->n_unread++; /* the budget holds none of what was found */
 fail:
     myth_reply_close(&a);

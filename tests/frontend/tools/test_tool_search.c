@@ -127,6 +127,51 @@ static void a_large_hit_is_cut(void **state)
     json_decref(j);
 }
 
+/* What one answer left out the next one shows; folders, files and lines around a match can be asked for. */
+static void answers_go_on(void **state)
+{
+    (void)state;
+    cli_shell(&r, "mkdir -p $D/p/a $D/p/b && cd $D/p && seq -f 'needle %.0f' 300 >a/many.txt && printf 'one\\ntwo "
+                  "needle\\nthree\\n' >b/few.txt && for d in a b; do printf 'int same(void)\\n{\\n    return "
+                  "1;\\n}\\n/* %s */\\n' $d >$d/f.c; done");
+    size_t n = 0;
+    for (int i = 0; i < 20; i++) {
+        char args[100], want[32];
+        snprintf(args, sizeof(args), "{\"pattern\":\"needle\",\"max_bytes\":2048,\"skip\":%zu}", n);
+        json_t *j = answer("p", "search_text", args, 0);
+        snprintf(want, sizeof(want), "needle %zu", n + 1);
+        if (n < 300)
+            assert_string_equal(text_at(j, "matches", 0, "text"), want);
+        n += size_of(j, "matches");
+        assert_int_equal(n + (size_t)json_integer_value(json_object_get(j, "left_out")), 301);
+        json_decref(j);
+    }
+    assert_int_equal(n, 301);
+    json_t *j = answer("p", "search_text", "{\"pattern\":\"needle\",\"files\":true}", 0);
+    assert_int_equal(size_of(j, "matches"), 2);
+    assert_string_equal(text_at(j, "matches", 0, "path"), "a/many.txt");
+    assert_int_equal(number_at(j, "matches", 0, "lines"), 300);
+    assert_int_equal(number_at(j, "matches", 1, "lines"), 1);
+    json_decref(j);
+    j = answer("p", "search_text", "{\"pattern\":\"two\",\"context\":1}", 0);
+    assert_int_equal(size_of(j, "matches"), 3);
+    assert_string_equal(text_at(j, "matches", 0, "text"), "one");
+    assert_true(json_is_true(json_object_get(item(j, "matches", 0), "context")));
+    assert_null(json_object_get(item(j, "matches", 1), "context"));
+    json_decref(j);
+    j = answer("p", "find_symbol", "{\"name\":\"same\",\"under\":\"b\"}", 0);
+    assert_int_equal(size_of(j, "definitions"), 1);
+    assert_string_equal(text_at(j, "definitions", 0, "path"), "b/f.c");
+    json_decref(j);
+    j = answer("p", "search", "{\"query\":\"same\",\"under\":\"b/\"}", 0);
+    assert_int_equal(size_of(j, "hits"), 1);
+    assert_string_equal(text_at(j, "hits", 0, "path"), "b/f.c");
+    json_decref(j);
+    j = answer("p", "search", "{\"query\":\"same\",\"skip\":1,\"max_hits\":1}", 0);
+    assert_string_equal(text_at(j, "hits", 0, "path"), "b/f.c");
+    json_decref(j);
+}
+
 static int begin(void **state)
 {
     if (cli_begin(state) != 0)
@@ -138,10 +183,9 @@ static int begin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_are_named),
-        cmocka_unit_test(a_name_is_found_at_its_definitions),
-        cmocka_unit_test(hits_are_whole_lines),
-        cmocka_unit_test(a_large_hit_is_cut),
+        cmocka_unit_test(copies_are_named),     cmocka_unit_test(a_name_is_found_at_its_definitions),
+        cmocka_unit_test(hits_are_whole_lines), cmocka_unit_test(a_large_hit_is_cut),
+        cmocka_unit_test(answers_go_on),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
