@@ -9,16 +9,19 @@
 
 enum { EXPORT_FILES = 512 };
 
-/* The line where a header declares the name; 0 = none. */
-static uint32_t declared_in(const myth_view *f, const char *name)
+/* The line where a header declares the name; 0 = none. can_be_static: it may be a member of a class, for which static
+ * says something else; a static function of a header is each file's own. */
+static uint32_t declared_in(const myth_view *f, const char *name, bool can_be_static)
 {
     size_t n_name = strlen(name);
     for (uint32_t i = 1; i <= f->n_line; i++) {
-        size_t n, pos = 0, start = 0;
+        size_t n, pos = 0, start = 0, is_static = 0;
         const char *line = myth_view_line(f, i, &n);
         while (start < n && isspace((unsigned char)line[start]))
             start++;
         if (start == n || line[start] == '*' || line[start] == '/' || !myth_word_find(line, n, name, n_name, &pos))
+            continue;
+        if (!can_be_static && myth_word_find(line, pos, "static", strlen("static"), &is_static))
             continue;
         size_t after = pos + n_name;
         while (after < n && line[after] == ' ')
@@ -29,17 +32,23 @@ static uint32_t declared_in(const myth_view *f, const char *name)
     return 0;
 }
 
+static bool is_header(const myth_view *f)
+{
+    return myth_usage_is_header_language(f->language) && myth_usage_is_header_path(f->path);
+}
+
 static myth_status look_for_export(myth_look *l, myth_usage_definition *d, myth_view *f, myth_error *err)
 {
     if (f->id == d->file_id || (f->flags & MYTH_FILE_TEST) || !myth_language_is_kin(f->language, d->language))
         return MYTH_OK;
-    bool is_header = myth_usage_is_header_language(f->language) && myth_usage_is_header_path(f->path);
-    if (myth_usage_is_header_language(f->language) && (!is_header || !d->is_exported))
+    const bool declares = is_header(f);
+    if (myth_usage_is_header_language(f->language) && (!declares || !d->is_exported))
         return MYTH_OK;
     myth_status st = myth_view_imports(&l->views, f, err);
-    uint32_t line = st == MYTH_OK && is_header && d->kind != MYTH_SYMBOL_MACRO ? declared_in(f, d->name) : 0;
+    uint32_t line =
+        st == MYTH_OK && declares && d->kind != MYTH_SYMBOL_MACRO ? declared_in(f, d->name, d->parent[0] != '\0') : 0;
     const char *why = "declares it";
-    for (uint32_t i = 0; st == MYTH_OK && line == 0 && !is_header && i < f->n_import; i++) {
+    for (uint32_t i = 0; st == MYTH_OK && line == 0 && !declares && i < f->n_import; i++) {
         const char *how = myth_usage_gives_on(f, &f->import[i], d);
         if (how) {
             line = f->import[i].line0;
@@ -60,6 +69,26 @@ static myth_status look_for_export(myth_look *l, myth_usage_definition *d, myth_
         .file_id = f->id,
     };
     return myth_usage_add_place(l->out->mem, &d->exports, &p) ? MYTH_OK : myth_usage_no_memory(err);
+}
+
+/* Of several definitions those whose files include the header, as a bit each; all when none does. */
+static myth_status means_of_header(uint64_t *mask, myth_look *l, const myth_view *header, myth_error *err)
+{
+    const myth_usage *u = l->out;
+    myth_status st = MYTH_OK;
+    *mask = 0;
+    for (uint32_t i = 0; u->n_definition > 1 && is_header(header) && i < u->n_definition; i++) {
+        const myth_usage_definition *d = &u->definition[i];
+        myth_view *f = NULL;
+        MYTH_TRY(myth_view_get(&f, &l->views, d->file_id, err));
+        MYTH_TRY(myth_view_imports(&l->views, f, err));
+        for (uint32_t k = 0; k < f->n_import && !(*mask >> i & 1); k++)
+            if (myth_module_means(f->language, f->path, f->import[k].spec, header->path) == MYTH_MODULE_FILE)
+                *mask |= (uint64_t)1 << i;
+    }
+fail:
+    *mask = *mask ? *mask : UINT64_MAX;
+    return st;
 }
 
 /* Looks at files whose text has the name, then at package files around the definition, which may re-export
@@ -90,8 +119,12 @@ myth_status myth_look_exports(myth_look *l, myth_error *err)
             break;
         }
         st = myth_view_get(&f, &l->views, sqlite3_column_int64(q, 0), err);
+        uint64_t mask = 0;
+        if (st == MYTH_OK)
+            st = means_of_header(&mask, l, f, err);
         for (uint32_t i = 0; i < u->n_definition && st == MYTH_OK; i++)
-            st = look_for_export(l, &u->definition[i], f, err);
+            if (mask >> i & 1)
+                st = look_for_export(l, &u->definition[i], f, err);
         rc = SQLITE_OK;
     }
     if (st == MYTH_OK)

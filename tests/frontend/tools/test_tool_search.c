@@ -172,6 +172,25 @@ static void answers_go_on(void **state)
     json_decref(j);
 }
 
+/* A header declares what the file that includes it defines, and a static function of a header nothing. */
+static void headers_declare_what_includes_them_defines(void **state)
+{
+    (void)state;
+    cli_shell(&r, "mkdir -p $D/h/src $D/h/deps $D/h/lib && cd $D/h && printf '#include \"dict.h\"\\nint dictAdd(int "
+                  "d)\\n{\\n    return d;\\n}\\n' >src/dict.c && "
+                  "echo 'int dictAdd(int d);' >src/dict.h && echo 'static int dictAdd(int d);' >deps/own.h && "
+                  "printf '#include \"other.h\"\\nint dictAdd(int d)\\n{\\n    return d + 1;\\n}\\n' >lib/other.c && "
+                  "echo 'int dictAdd(int d);' >lib/other.h");
+    json_t *j = answer("h", "references", "{\"name\":\"dictAdd\",\"relation\":\"export\"}", 0);
+    assert_int_equal(size_of(j, "references"), 2);
+    for (size_t i = 0; i < 2; i++) {
+        const bool is_lib = strncmp(text_at(j, "references", i, "path"), "lib/", 4) == 0;
+        assert_string_equal(text_at(j, "references", i, "path"), is_lib ? "lib/other.h" : "src/dict.h");
+        assert_string_equal(text_at(j, "references", i, "of"), is_lib ? "lib/other.c:2" : "src/dict.c:2");
+    }
+    json_decref(j);
+}
+
 static int begin(void **state)
 {
     if (cli_begin(state) != 0)
@@ -185,7 +204,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_are_named),     cmocka_unit_test(a_name_is_found_at_its_definitions),
         cmocka_unit_test(hits_are_whole_lines), cmocka_unit_test(a_large_hit_is_cut),
-        cmocka_unit_test(answers_go_on),
+        cmocka_unit_test(answers_go_on),        cmocka_unit_test(headers_declare_what_includes_them_defines),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
