@@ -682,6 +682,11 @@ static myth_status read_request(request *r, myth_cli *cli, const search_opts *o,
     }
     if (st != MYTH_OK)
         return st;
+    if (r->mode == MODE_REGEX ? myth_grep_wants_line_end((const unsigned char *)r->text, strlen(r->text))
+                              : r->mode == MODE_LITERAL && !o->regexp.n && strchr(r->text, '\n'))
+        return myth_fail(err, MYTH_EARG,
+                         "search: lines are searched, and none has a line end in it; -F -e A -e B finds "
+                         "lines with A or B");
     r->is_of_lines = r->mode == MODE_LITERAL || r->mode == MODE_REGEX;
     if (!r->is_of_lines && has_line_flag)
         return myth_fail(err, MYTH_EARG,

@@ -94,6 +94,111 @@ static bool on_row(void *arg, const myth_grep_row *row)
     return true;
 }
 
+/* ---- a text of several lines ---- */
+
+/* What is searched for, and the file that was looked into last: rows of one line of it say which files may have it. */
+typedef struct {
+    matches *m;
+    const char *text;
+    char *last; /* path of the file; in the ledger */
+    uint64_t n_closed;
+} sequence;
+
+/* Whether the text, with line ends of either kind, is at `at`; *n: how many bytes it has there. */
+static bool is_at(const unsigned char *at, const unsigned char *end, const char *text, size_t *n)
+{
+    const unsigned char *p = at;
+    for (; *text; text++, p++) {
+        if (*text == '\n' && p + 1 < end && p[0] == '\r' && p[1] == '\n')
+            p++;
+        if (p == end || *p != (unsigned char)*text)
+            return false;
+    }
+    *n = (size_t)(p - at);
+    return true;
+}
+
+static void put_sequence(const sequence *q, uint32_t off, size_t n)
+{
+    const myth_source *src = &q->m->shown.src;
+    myth_reply *a = q->m->a;
+    uint32_t first = 0, last;
+    while (first + 1 < src->n_line && src->line[first + 1].off <= off)
+        first++;
+    for (last = first; last + 1 < src->n_line && src->line[last + 1].off < off + n;)
+        last++;
+    const uint32_t from = src->line[first].off, to = src->line[last].off + src->line[last].len;
+    if (!myth_reply_begin(a))
+        return;
+    const size_t most = myth_budget_text(&a->budget);
+    uint32_t shown = to - from < most ? to - from : (uint32_t)most;
+    while (shown < to - from && shown > 0 && is_tail(src->bytes + from, shown))
+        shown--;
+    myth_jout_key_str(&a->j, "path", q->last);
+    myth_jout_key_u64(&a->j, "line", first + 1);
+    myth_jout_key_u64(&a->j, "end_line", last + 1);
+    myth_jout_key(&a->j, "text");
+    myth_shown_put(&q->m->shown, &a->j, from, shown);
+    myth_reply_end(a);
+}
+
+/* Looks for the whole text in the file of a row, once. */
+static bool on_part(void *arg, const myth_grep_row *row)
+{
+    sequence *q = arg;
+    myth_error err;
+    size_t n = 0;
+    if (q->last && strcmp(q->last, row->path) == 0)
+        return true;
+    char *next = myth_realloc(q->m->a->mem, MYTH_MEM_OTHER, "path", q->last, strlen(row->path) + 1);
+    if (!next) {
+        q->m->a->has_failed = true;
+        return false;
+    }
+    q->last = strcpy(next, row->path);
+    if (myth_shown_open_listed(&q->m->shown, row->path, &err) != MYTH_OK) {
+        q->n_closed++;
+        return true;
+    }
+    const unsigned char *bytes = q->m->shown.src.bytes, *end = bytes + q->m->shown.src.len;
+    for (const unsigned char *p = bytes; p < end && (p = memchr(p, q->text[0], (size_t)(end - p))) != NULL;) {
+        const bool is_here = is_at(p, end, q->text, &n);
+        if (is_here)
+            put_sequence(q, (uint32_t)(p - bytes), n);
+        p += is_here ? n : 1;
+    }
+    return true;
+}
+
+/* Finds a text that has line ends: the files with its longest line are looked into. A first line end is left out: it
+ * is where a line begins. */
+static myth_status find_sequence(matches *m, const myth_scan_list *list, const myth_grep_opts *opts, uint64_t *n_unread,
+                                 myth_error *err)
+{
+    myth_grep_opts go = *opts;
+    sequence q = {.m = m, .text = (const char *)opts->pattern};
+    if (opts->ignore_case || opts->is_word || m->only_files || opts->n_before)
+        return myth_fail(err, MYTH_EARG,
+                         "search_text: the pattern has several lines, which are found as they are, "
+                         "without ignore_case, word, files and context");
+    go.n_pattern = 0;
+    for (const char *p = q.text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+        const size_t n = strcspn(p, "\n");
+        if (n > go.n_pattern) {
+            go.pattern = (const unsigned char *)p;
+            go.n_pattern = n;
+        }
+    }
+    if (go.n_pattern == 0)
+        return myth_fail(err, MYTH_EARG, "search_text: the pattern has only line ends");
+    const myth_status st = myth_grep(m->a->mem, list, &go, on_part, &q, n_unread, err);
+    myth_free(m->a->mem, q.last);
+    if (q.n_closed)
+        myth_reply_note(m->a, true, "%llu files with a line of the pattern are too large to look for the others",
+                        (unsigned long long)q.n_closed);
+    return st;
+}
+
 static myth_status scan_files(myth_scan_list *list, myth_tools *t, const myth_opt_list *globs, myth_error *err)
 {
     const char *glob[MYTH_OPT_LIST_MAX + 1] = {0};
@@ -135,7 +240,14 @@ static myth_status run_search_text(myth_tools *t, const json_t *args, myth_reply
     MYTH_TRY(scan_files(&list, t, &globs, err));
     if (list.n_file == 0)
         myth_reply_note(a, false, "no file %s", globs.n ? "passes globs" : "is in this directory");
-    MYTH_TRY(myth_grep(t->cli->mem, &list, &go, on_row, &m, &n_unread, err));
+    if (go.is_regex && myth_grep_wants_line_end(go.pattern, go.n_pattern))
+        MYTH_TRY(myth_fail(err, MYTH_EARG,
+                           "search_text: the expression asks for a line end, and it is matched with each "
+                           "line alone; without regex a pattern may have several lines"));
+    if (!go.is_regex && strchr(pattern, '\n'))
+        MYTH_TRY(find_sequence(&m, &list, &go, &n_unread, err));
+    else
+        MYTH_TRY(myth_grep(t->cli->mem, &list, &go, on_row, &m, &n_unread, err));
     put_file(&m);
     n_unread += list.n_out[MYTH_SCAN_UNREADABLE];
     t->cli->n_unread += n_unread;
@@ -149,7 +261,10 @@ fail:
 }
 
 static const myth_tool_arg search_text_args[] = {
-    {.name = "pattern", .kind = MYTH_TOOL_TEXT, .is_required = true, .help = "the text to find in a line"},
+    {.name = "pattern",
+     .kind = MYTH_TOOL_TEXT,
+     .is_required = true,
+     .help = "the text to find; one of several lines is found with its end_line"},
     {.name = "regex", .kind = MYTH_TOOL_BOOL, .help = "pattern is a Perl-compatible expression"},
     {.name = "ignore_case", .kind = MYTH_TOOL_BOOL, .help = "find it in upper or lower case"},
     {.name = "word", .kind = MYTH_TOOL_BOOL, .help = "find whole words only"},

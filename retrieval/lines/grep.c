@@ -458,6 +458,37 @@ static uint32_t n_threads(const myth_grep_opts *opts, uint32_t n_file)
     return n_file && (uint32_t)n > n_file ? n_file : (uint32_t)n;
 }
 
+/* Behind the class that begins at *p. */
+static const unsigned char *skip_class(const unsigned char *p, const unsigned char *end)
+{
+    p += 1 + (p + 1 < end && p[1] == '^');
+    p += p < end && *p == ']'; /* the first is a sign of the class */
+    while (p < end && *p != ']') {
+        const bool is_named = *p == '[' && p + 1 < end && p[1] == ':';
+        const unsigned char *close = is_named ? memmem(p + 2, (size_t)(end - p - 2), ":]", 2) : NULL;
+        p = close ? close + 2 : p + (*p == '\\' && p + 1 < end ? 2 : 1);
+    }
+    return p < end ? p + 1 : end;
+}
+
+bool myth_grep_wants_line_end(const unsigned char *pattern, uint64_t n)
+{
+    const unsigned char *p = pattern, *end = p + n;
+    while (p < end) {
+        if (*p == '\n' || (*p == '\\' && p + 1 < end && p[1] == 'n'))
+            return true;
+        if (*p == '\\' && p + 1 < end && p[1] == 'Q') { /* up to the end of the quotation */
+            const unsigned char *close = memmem(p, (size_t)(end - p), "\\E", 2);
+            p = close ? close + 2 : end;
+        } else if (*p == '[') {
+            p = skip_class(p, end);
+        } else {
+            p += *p == '\\' && p + 1 < end ? 2 : 1;
+        }
+    }
+    return false;
+}
+
 /* The literals as one expression: their lines as alternatives. */
 static myth_status open_as_regex(grep *g, myth_error *err)
 {

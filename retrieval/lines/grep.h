@@ -40,6 +40,9 @@ typedef struct {
     const myth_cancel *is_cancelled;
 } myth_grep_opts;
 
+/* Whether an expression asks for a line end outside of classes: ripgrep refuses such a one, because no line has it. */
+bool myth_grep_wants_line_end(const unsigned char *pattern, uint64_t n);
+
 /* Calls on_row for matching lines, in order and from one thread at a time, until it returns false. *n_unread: number
  * of files that were gone or could not be read. */
 myth_status myth_grep(myth_mem *mem, const myth_scan_list *files, const myth_grep_opts *opts,

@@ -191,6 +191,45 @@ static void headers_declare_what_includes_them_defines(void **state)
     json_decref(j);
 }
 
+/* A text of several lines is found as it is; no line has a line end in it. */
+static void several_lines_are_found_together(void **state)
+{
+    static const char *const refused[] = {
+        "{\"pattern\":\"release\\\\(\\\\n\",\"regex\":true}",
+        "{\"pattern\":\"a\\nb\",\"word\":true}",
+        "{\"pattern\":\"\\n\\n\"}",
+    };
+    (void)state;
+    cli_shell(
+        &r,
+        "mkdir -p $D/s && cd $D/s && printf 'struct a {\\n};\\n\\nvoid release(int d)\\n{\\n    x();\\n}\\n' >a.c && "
+        "printf 'void release(int d);\\n' >a.h && printf 'void release(int d)\\r\\n{\\r\\n}\\r\\n' >dos.c");
+    cli_shell(
+        &r, "printf '%s' '{\"pattern\":\"void release(int d)\\n{\"}' >$D/q && $M tool search_text $D/s --args - <$D/q");
+    assert_int_equal(r.code, 0);
+    json_t *j = json_loads(r.out, 0, NULL);
+    assert_int_equal(size_of(j, "matches"), 2);
+    assert_string_equal(text_at(j, "matches", 0, "path"), "a.c");
+    assert_int_equal(number_at(j, "matches", 0, "line"), 4);
+    assert_int_equal(number_at(j, "matches", 0, "end_line"), 5);
+    assert_string_equal(text_at(j, "matches", 0, "text"), "void release(int d)\n{");
+    assert_string_equal(text_at(j, "matches", 1, "path"), "dos.c");
+    json_decref(j);
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        char line[300];
+        snprintf(line, sizeof(line), "$M tool search_text $D/s --args '%s'", refused[i]);
+        cli_shell(&r, line);
+        if (r.code != MYTH_EXIT_USAGE)
+            fail_msg("%s: exit %d: %s%s", refused[i], r.code, r.out, r.err);
+    }
+    j = answer("s", "search_text", "{\"pattern\":\"release\\\\([^\\\\n]*;\",\"regex\":true}", 0);
+    assert_int_equal(size_of(j, "matches"), 1);
+    json_decref(j);
+    cli_expect(&r, "search -F \"$(printf 'a\\nb')\" $D/s", MYTH_EXIT_USAGE);
+    cli_expect(&r, "search -F -e release -e struct $D/s", 0);
+    cli_expect(&r, "search -e 'a\\n' $D/s", MYTH_EXIT_USAGE);
+}
+
 static int begin(void **state)
 {
     if (cli_begin(state) != 0)
@@ -202,9 +241,13 @@ static int begin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_are_named),     cmocka_unit_test(a_name_is_found_at_its_definitions),
-        cmocka_unit_test(hits_are_whole_lines), cmocka_unit_test(a_large_hit_is_cut),
-        cmocka_unit_test(answers_go_on),        cmocka_unit_test(headers_declare_what_includes_them_defines),
+        cmocka_unit_test(copies_are_named),
+        cmocka_unit_test(a_name_is_found_at_its_definitions),
+        cmocka_unit_test(hits_are_whole_lines),
+        cmocka_unit_test(a_large_hit_is_cut),
+        cmocka_unit_test(answers_go_on),
+        cmocka_unit_test(several_lines_are_found_together),
+        cmocka_unit_test(headers_declare_what_includes_them_defines),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
