@@ -123,13 +123,13 @@ static void put_sequence(const sequence *q, uint32_t off, size_t n)
     const myth_source *src = &q->m->shown.src;
     myth_reply *a = q->m->a;
     uint32_t first = 0, last;
+    if (!myth_reply_begin(a)) /* before the lines are counted: there may be very many of it */
+        return;
     while (first + 1 < src->n_line && src->line[first + 1].off <= off)
         first++;
     for (last = first; last + 1 < src->n_line && src->line[last + 1].off < off + n;)
         last++;
     const uint32_t from = src->line[first].off, to = src->line[last].off + src->line[last].len;
-    if (!myth_reply_begin(a))
-        return;
     const size_t most = myth_budget_text(&a->budget);
     uint32_t shown = to - from < most ? to - from : (uint32_t)most;
     while (shown < to - from && shown > 0 && is_tail(src->bytes + from, shown))
