@@ -70,13 +70,13 @@ static void evidence_keys(myth_json_out *j, const myth_report *r, uint32_t i)
     myth_jout_text_begin(j);
     myth_show_line(r, src, c->line, c->off, put_part, j);
     myth_jout_text_end(j);
-    const uint32_t begin = src->line[c->line - 1].off, len = src->line[c->line - 1].len;
-    if (!c->len || c->off < begin || c->off - begin + c->len > len)
+    uint32_t first, behind;
+    if (!myth_show_columns(r, i, &first, &behind))
         return;
     myth_jout_key(j, "evidence_columns");
     myth_jout_array(j);
-    myth_jout_u64(j, myth_show_column(src, c->line, c->off - begin));
-    myth_jout_u64(j, myth_show_column(src, c->line, c->off - begin + c->len) - 1);
+    myth_jout_u64(j, first);
+    myth_jout_u64(j, behind - 1);
     myth_jout_end(j);
 }
 

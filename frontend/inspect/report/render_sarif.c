@@ -3,7 +3,8 @@
  * Levels   HIGH is error, MEDIUM warning, LOW and INFO note. Code hosts sort by the number in security-severity
  * Rules    with what mends their findings, as help, and the page of their CWE
  * Paths    percent-encoded bytes of the path as given: relative ones stay relative, absolute ones are file:// URIs
- * Columns  in code points; regions are whole lines, the evidence is a property
+ * Columns  in code points. The region of a finding of one line is the part that the evidence is, with the line as
+ *          contextRegion; others are whole lines
  * Fixes    only those that are patches (patch.h): the region of the lines that change, without the last one's line end,
  *          and the text to put there
  * Missed   one notification for each reason, with all places
@@ -430,14 +431,10 @@ static void invocation(sarif *s, uint32_t n_cut)
 
 /* ---- results ---- */
 
-static void location(sarif *s, uint32_t i)
+/* Writes the lines of a finding as the last members of a region. */
+static void lines(sarif *s, const myth_finding *f, const myth_source *src, uint32_t keep)
 {
-    const myth_finding *f = &s->r->finding[i];
-    const myth_source *src = s->r->block[f->block].src;
-    uint32_t last = f->last < f->first + SNIPPET_LINES ? f->last : f->first + SNIPPET_LINES - 1;
-    key_array(s, "locations");
-    myth_jout_object(&s->j);
-    place_begin(s, src, f->first);
+    const uint32_t last = f->last < f->first + SNIPPET_LINES ? f->last : f->first + SNIPPET_LINES - 1;
     myth_jout_key_u64(&s->j, "endLine", f->last);
     key_object(s, "snippet");
     myth_jout_key(&s->j, "text");
@@ -445,10 +442,39 @@ static void location(sarif *s, uint32_t i)
     for (uint32_t n = f->first; n <= last; n++) {
         if (n > f->first)
             put_words(s, "\n");
-        myth_show_line(s->r, src, n, s->r->citation[i].off, put_part, s);
+        myth_show_line(s->r, src, n, keep, put_part, s);
     }
     myth_jout_text_end(&s->j);
     myth_jout_end(&s->j);
+}
+
+/* Where a finding of one line cites a part of it, the region is that part, with the line around it. */
+static void location(sarif *s, uint32_t i)
+{
+    const myth_finding *f = &s->r->finding[i];
+    const myth_citation *c = &s->r->citation[i];
+    const myth_source *src = s->r->block[f->block].src;
+    uint32_t first = 0, behind = 0;
+    const bool is_part = f->first == f->last && c->line == f->first && c->len < src->line[c->line - 1].len &&
+                         myth_show_columns(s->r, i, &first, &behind);
+    key_array(s, "locations");
+    myth_jout_object(&s->j);
+    place_begin(s, src, f->first);
+    if (is_part) {
+        myth_jout_key_u64(&s->j, "startColumn", first);
+        myth_jout_key_u64(&s->j, "endLine", f->last);
+        myth_jout_key_u64(&s->j, "endColumn", behind);
+        key_object(s, "snippet");
+        myth_jout_key(&s->j, "text");
+        myth_jout_text_begin(&s->j);
+        myth_show_evidence(s->r, i, put_part, s);
+        myth_jout_text_end(&s->j);
+        myth_jout_end(&s->j);
+        myth_jout_end(&s->j);
+        key_object(s, "contextRegion");
+        myth_jout_key_u64(&s->j, "startLine", f->first);
+    }
+    lines(s, f, src, c->off);
     place_end(s);
     myth_jout_end(&s->j);
     myth_jout_end(&s->j);

@@ -137,3 +137,17 @@ size_t myth_show_without_end(const char *text, size_t n)
         n--;
     return n && text[n - 1] == '\r' ? n - 1 : n;
 }
+
+bool myth_show_columns(const myth_report *r, uint32_t i, uint32_t *first, uint32_t *behind)
+{
+    const myth_citation *c = &r->citation[i];
+    const myth_source *src = r->block[r->finding[i].block].src;
+    if (!c->line || c->line > src->n_line || !c->len)
+        return false;
+    const uint32_t begin = src->line[c->line - 1].off, len = src->line[c->line - 1].len;
+    if (c->off < begin || c->off - begin + c->len > len)
+        return false;
+    *first = myth_show_column(src, c->line, c->off - begin);
+    *behind = myth_show_column(src, c->line, c->off - begin + c->len);
+    return true;
+}

@@ -45,6 +45,10 @@ void myth_show_markup(FILE *f, const char *text, size_t len, bool is_attribute);
  * one. */
 uint32_t myth_show_column(const myth_source *src, uint32_t line, uint32_t n);
 
+/* The columns of finding i's evidence in the line that it is in: the first character's, and the one behind the last.
+ * False: it is not known where the evidence stands. */
+bool myth_show_columns(const myth_report *r, uint32_t i, uint32_t *first, uint32_t *behind);
+
 #ifdef __cplusplus
 }
 #endif

@@ -334,7 +334,10 @@ static void check_sarif(void)
         assert_uri_names(str_at(r, "locations.0.physicalLocation.artifactLocation.uri"), b.path);
         assert_int_equal(json_integer_value(at(r, "locations.0.physicalLocation.region.startLine")), f->first);
         assert_int_equal(json_integer_value(at(r, "locations.0.physicalLocation.region.endLine")), f->last);
-        const char *shown = str_at(r, "locations.0.physicalLocation.region.snippet.text");
+        json_t *place = at(r, "locations.0.physicalLocation"), *around = json_object_get(place, "contextRegion");
+        const char *shown = str_at(around ? around : json_object_get(place, "region"), "snippet.text");
+        if (around)
+            assert_shows(str_at(place, "region.snippet.text"), f->evidence.text, f->evidence.len, "sarif region");
         for (uint32_t n = f->first; n <= f->last; n++) {
             char *line = visible(b.code + b.src.line[n - 1].off, b.src.line[n - 1].len);
             assert_memory_equal(shown, line, strlen(line));

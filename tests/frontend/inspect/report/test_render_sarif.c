@@ -64,6 +64,36 @@ static void test_missed_by_reason(void **unused)
     bed_close(&b);
 }
 
+/* A finding of one line marks the part of it that it cites; one of several lines, or of a whole one, marks lines. */
+static void test_columns(void **unused)
+{
+    static const char text[] = "a\n  \u00e4 = f(x);  \n}\n";
+    (void)unused;
+    bed_open(&b, "a.c", text, sizeof(text) - 1);
+    bed_add(&b, "other", 2, 2, 2);
+    bed_add(&b, "other", 1, 2, 2);
+    bed_add(&b, "other", 3, 3, 3);
+    bed_mark(&b, true, NULL);
+    json_t *j = document(100), *results = json_object_get(run_of(j), "results");
+    for (size_t i = 0; i < 3; i++) {
+        json_t *locations = json_object_get(json_array_get(results, i), "locations"),
+               *place = json_object_get(json_array_get(locations, 0), "physicalLocation"),
+               *region = json_object_get(place, "region"), *around = json_object_get(place, "contextRegion");
+        assert_int_equal(around != NULL, i == 0);
+        assert_int_equal(json_integer_value(json_object_get(region, "startColumn")), i ? 0 : 3);
+        assert_int_equal(json_integer_value(json_object_get(region, "endColumn")), i ? 0 : 12);
+        if (i)
+            continue;
+        assert_int_equal(json_integer_value(json_object_get(region, "endLine")), 2);
+        assert_string_equal(str(json_object_get(region, "snippet"), "text"), "\u00e4 = f(x);");
+        assert_string_equal(str(json_object_get(around, "snippet"), "text"), "  \u00e4 = f(x);  ");
+        assert_int_equal(json_integer_value(json_object_get(around, "startLine")), 2);
+        assert_int_equal(json_integer_value(json_object_get(around, "endLine")), 2);
+    }
+    json_decref(j);
+    bed_close(&b);
+}
+
 /* What a report is about, and the category by which a code host tells uploads apart. */
 static void test_source(void **unused)
 {
@@ -256,13 +286,9 @@ static void test_host_limit(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_missed_by_reason),
-        cmocka_unit_test(test_source),
-        cmocka_unit_test(test_public_address),
-        cmocka_unit_test(test_shape),
-        cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_incomplete),
-        cmocka_unit_test(test_host_limit),
+        cmocka_unit_test(test_missed_by_reason), cmocka_unit_test(test_source),     cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_public_address),   cmocka_unit_test(test_shape),      cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_incomplete),       cmocka_unit_test(test_host_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,6 +166,7 @@ static void every_document_holds(void **unused)
     static const char *const paths[] = {"d/a.c", "/abs/a b%.c", "\xff\xfe odd\n\"name\".c", "", "c:\\x\\y.c"};
     static const myth_missed missed[] = {{"b.c", 0, 0, "it is larger than is read"}, {"c d.c", 3, 9, "cut off"}};
     static const myth_refusal refusal = {.reason = "too long", .count = 2, .limit = 1, .unit = "tokens"};
+    static const myth_left_out left_out = {.n_nested = 2};
     uint32_t n = 0, n_result = 0;
     (void)unused;
     for (size_t p = 0; p < sizeof(paths) / sizeof(paths[0]); p++)
@@ -187,6 +188,10 @@ static void every_document_holds(void **unused)
             b.report.n_context = what & CUT ? 1 : 0;
             b.context[0] = bed_str(&b, "x.c::f");
             b.report.since = what & CUT ? "HEAD~1" : NULL;
+            b.report.origin = what & FILES ? "https://example.org/a/b.git" : NULL;
+            b.report.commit = what & CUT ? "0123456789012345678901234567890123456789" : NULL;
+            b.report.category = what & FILES ? "nightly \"one\"" : NULL;
+            b.report.left_out = what & FILES ? &left_out : NULL;
             b.report.complete = !(what & (MISSED | REFUSED | CUT));
             b.report.n_finding = what & NO_FINDING ? 0 : b.report.n_finding;
             json_t *j = document(what & CUT ? 2 : 100);
