@@ -232,7 +232,7 @@ static myth_status render(run *w, const myth_report *report, myth_error *err)
         myth_term_note(w->cli->term, "%u finding%s %s", n_lines, myth_s(n_lines), w->job->unwanted);
     const myth_revision_opts here = {.root = w->job->root};
     myth_edition e = {0};
-    const myth_report logged = r; /* without the day: a replay compares bytes */
+    const myth_report logged = r; /* without commit and day: a replay compares bytes */
     if (myth_edition_is_shown((myth_form)w->o->format, &w->o->output))
         myth_edition_find(&e, &r, w->job->side ? w->job->side : w->job->root ? &here : NULL);
     myth_repeat_render(&w->repeat, &r, w->patches);

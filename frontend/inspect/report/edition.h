@@ -5,6 +5,7 @@
  * Origin   the address that the repository was cloned from, without a name, a password or a token in it; none when it
  *          is a folder of the machine
  * Day      now, or what SOURCE_DATE_EPOCH says
+ * Log      the record of a run has a report without any of it, so that the run can be repeated behind other commits
  * Owner    the caller keeps the edition as long as the report, which points into it
  * Threads  one */
 #ifndef MYTH_INSPECT_EDITION_H

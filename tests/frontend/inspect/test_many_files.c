@@ -241,6 +241,8 @@ static void a_report_names_its_source(void **state)
         assert_non_null(strstr(r.out, want));
         must("cd $D/named && " COMMIT " 2");
     }
+    must(SOURCE "--log $D/named.db && " COMMIT
+                " 3 && $M log replay --log $D/named.db"); /* the commit is no difference */
 }
 
 /* Code in a language without rules is not inspected, and nothing failed: who allows it has another exit code, but not
