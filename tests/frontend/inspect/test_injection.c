@@ -208,7 +208,7 @@ static bool check_json(const char *path, const char *text, size_t n, const langu
         const int from = (int)json_integer_value(json_array_get(json_object_get(f, "lines"), 0));
         const int to = (int)json_integer_value(json_array_get(json_object_get(f, "lines"), 1));
         check_keys(f, "rule severity status file lines issue evidence evidence_line evidence_source evidence_columns "
-                      "why fix missing cwe fingerprint "
+                      "why fix missing cwe fingerprint fingerprint_v2 "
                       "baseline suppressed");
         assert_true(rule && myth_rule_find(rule, strlen(rule)) >= 0);
         assert_true(is_one_of(json_string_value(json_object_get(f, "severity")), "HIGH MEDIUM LOW INFO"));

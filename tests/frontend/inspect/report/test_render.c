@@ -2,6 +2,7 @@
 #include "frontend/inspect/report/outputs.h"
 #include "frontend/inspect/report/report.h"
 #include "tests/support/check.h"
+#include "version.h"
 
 static const char source[] = "f(\"\x1b[31m\xe2\x80\xae\");\nx = 1 / n;\n";
 
@@ -99,8 +100,9 @@ static const char *rendered(const bed *b, int form)
 #define HEAD                                                                                                   \
     "\"model\":\"m\",\"prompt_tokens\":12,\"max_new_tokens\":34,\"finish_reason\":\"stop\",\"complete\":true," \
     "\"findings\":"
-#define TAIL \
-    "\"missing_context\":[\"b.c::n\"],\"file\":\"d/a.c\",\"parts\":1,\"dropped_findings\":0,\"not_inspected\":[]}"
+#define TAIL                                                                                                       \
+    "\"missing_context\":[\"b.c::n\"],\"file\":\"d/a.c\",\"parts\":1,\"dropped_findings\":0,\"not_inspected\":[]," \
+    "\"unknown_languages\":0,\"version\":\"" MYTHOS_VERSION "\",\"source\":{}}"
 
 static void test_json(void **unused)
 {
@@ -184,7 +186,8 @@ static void test_refusal(void **unused)
         "{\"model\":\"m\",\"prompt_tokens\":12,\"max_new_tokens\":34,\"finish_reason\":\"refused\",\"complete\":false,"
         "\"findings\":[],\"missing_context\":[],\"file\":\"d/a.c\",\"parts\":0,\"dropped_findings\":0,"
         "\"refusal\":{\"reason\":\"too long: 12001 tokens, the limit is 12000\",\"count\":12001,\"limit\":12000,"
-        "\"unit\":\"tokens\",\"remedies\":[\"fewer\",\"smaller\"]},\"not_inspected\":[]}\n");
+        "\"unit\":\"tokens\",\"remedies\":[\"fewer\",\"smaller\"]},\"not_inspected\":[],"
+        "\"unknown_languages\":0,\"version\":\"" MYTHOS_VERSION "\",\"source\":{}}\n");
     assert_string_equal(rendered(&b, 0),
                         "not inspected: too long: 12001 tokens, the limit is 12000\n  - fewer\n  - smaller\n"
                         "d/a.c: 0 findings, 12 prompt tokens, incomplete: refused\n");
