@@ -49,7 +49,8 @@ static void a_call_is_known_by_either_place(void **state)
               "mkdir -p $D/known && printf '#include <stdlib.h>\n#include <string.h>\n\nchar *a(size_t n)\n{\n    "
               "char *out;\n    n = n < 4 ? 4 : n;\n    out = malloc(n + 1);\n    memset(out, 0, n + 1);\n    return "
               "out;\n}\n\nchar *b(size_t n)\n{\n    char *out = malloc(n + 1);\n    memset(out, 0, n + 1);\n    "
-              "return out;\n}\n' >$D/known/k.c");
+              "return out;\n}\n\nvoid *c(size_t n)\n{\n    void *p = malloc(n);\n    if (!p)\n        stop();\n    "
+              "return p;\n}\n' >$D/known/k.c");
 #define KNOWN "inspect $D/known/k.c --confidence 0 --format json --fail-level info --baseline $D/known/b.json "
     for (i = 0; i < sizeof(indent) / sizeof(indent[0]); i++) {
         snprintf(line, sizeof(line), "sed -i 's/^[ \t][ \t]*/%s/' $D/known/k.c", indent[i]);
