@@ -16,7 +16,7 @@ run() {
 }
 
 echo "== Rules find places, and the judge that ships says how probable a fault each is. What it gives 0.34 is a finding: in"
-echo "   code that people released three of five such places are faults. No text is generated."
+echo "   code that people released more than half of such places are faults. No text is generated."
 run inspect-file "$file"
 if [ "$file" = tests/corpus/demo.c ]; then
     echo "All of these are faults: line 14 writes to memory that malloc may not have given, 26 closes and 56 writes to a file"
