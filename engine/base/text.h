@@ -26,8 +26,8 @@ static inline int myth_hex_digit(char c)
                                 : -1;
 }
 
-/* The decimal number that a text begins with, of at most 63 characters, as strtod reads it in the locale C: the point is
- * '.' in every process. *end: behind the number; the text itself when there is none. */
+/* The decimal number that a text begins with, of at most 63 characters, as strtod reads it in the locale C: the point
+ * is '.' in every process. *end: behind the number; the text itself when there is none. */
 double myth_text_number(const char *text, const char **end);
 
 /* Whether a list of words parted by spaces has the word. */

@@ -197,8 +197,8 @@ enum { MYTH_SLOT_NAME_MAX = 128 };
 /* The full names of the tensor in safetensors and in GGUF. */
 void myth_slot_names(char hf[MYTH_SLOT_NAME_MAX], char gguf[MYTH_SLOT_NAME_MAX], const myth_slot *s, uint32_t layer);
 
-/* The slots that a model has, one after the other: embedding, the model's others, those of each layer, final norm, head.
- * Starts from zero. */
+/* The slots that a model has, one after the other: embedding, the model's others, those of each layer, final norm,
+ * head. Starts from zero. */
 typedef struct {
     const myth_slot *slot;
     uint32_t layer, at; /* layer: 0 for slots of the model itself */

@@ -137,7 +137,7 @@ static void put_mentions(const myth_usage *u, uint32_t top)
         putchar('\n');
     }
     put_places("other lines of code with the name", &u->mentions, top);
-    if (d && !d->callers.n && !d->tests.n && !u->mentions.n)
+    if (d && !d->callers.n && !d->tests.n && !d->exports.n && !u->mentions.n)
         puts("  no use is recorded, and no other line of code has the name");
 }
 

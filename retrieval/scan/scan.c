@@ -10,7 +10,6 @@
 #include "engine/base/array.h"
 #include "ladder.h"
 #include "retrieval/limits.h"
-
 #include "engine/base/mtime.h"
 #include "engine/base/thread.h"
 

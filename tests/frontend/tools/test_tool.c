@@ -375,7 +375,7 @@ static void arguments_are_checked(void **state)
         {"search_text", "{\"pattern\":\"a\",\"globs\":[\"*.{c\"]}", "'*.{c' has a { without its }"},
         {"search_text", "{\"patern\":\"a\"}", "unknown argument 'patern'; did you mean pattern?"},
         {"search", "{\"query\":\"{}()\"}", "no word in it; search_text finds signs in lines\n"},
-        {"search_text", "{\"pattern\":\"a\",\"globs\":[\"a[b\"]}", ": globs: 'a[b' has a [ without its ]"},
+        {"search_text", "{\"pattern\":\"a\",\"globs\":[\"a[b\"]}", "the glob 'a[b' has a [ without its ]"},
         {"search_text", "{\"pattern\":\"a\",\"zzzzzzzz\":1}", "unknown argument 'zzzzzzzz'; there are pattern, "},
         {"search_text", "{\"pattern\":\"a\",\"max_bytes\":1023}", "max_bytes: expected a whole number from 1024 to"},
         {"search_text", "{\"pattern\":\"a\",\"max_bytes\":1048577}", "to 1048576"},
