@@ -283,8 +283,8 @@ static void test_junit_cases(void **unused)
     static const char *const has[] = {
         "<testsuite name=\"diff HEAD\" tests=\"6\" failures=\"3\" errors=\"3\">\n",
         "<testcase classname=\"mythos.incomplete\" name=\"diff HEAD\">\n<error type=\"incomplete\" message=\"not all",
-        "<testcase classname=\"mythos.not-inspected\" name=\"src/b.c lines 5-7\" file=\"src/b.c\" line=\"5\">\n"
-        "<error type=\"not-inspected\" message=\"an answer was cut off\"/>\n</testcase>\n",
+        "<testcase classname=\"mythos.not-inspected\" name=\"src/b.c lines 5-7\" file=\"src/b.c\" line=\"5\">\n",
+        "line=\"5\">\n<error type=\"not-inspected\" message=\"an answer was cut off\"/>\n</testcase>\n",
         "name=\"gone.c\" file=\"gone.c\">\n<error type=\"not-inspected\" message=\"it is &lt;not&gt; there\"/>\n",
         "<testcase classname=\"mythos.division-by-zero\" name=\"src/a.c: a divisor can be zero (",
         "<testcase classname=\"mythos.shell-injection\" name=\"lib/c d.py: a shell command is built",
