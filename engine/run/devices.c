@@ -66,10 +66,12 @@ myth_status myth_devices_list(myth_device_info *out, size_t cap, size_t *n, myth
     myth_device_caps caps[MYTH_DEVICES_MAX];
     myth_device_opts dev_opts = opts_of(opts);
     uint32_t n_caps = myth_device_list(caps, cap < MYTH_DEVICES_MAX ? (uint32_t)cap : MYTH_DEVICES_MAX, &dev_opts);
-    myth_status st = MYTH_OK;
-    for (*n = 0; *n < n_caps && st == MYTH_OK; ++*n)
-        st = make_info(&out[*n], &caps[*n], mem, &dev_opts, err);
-    return st;
+    for (*n = 0; *n < n_caps; ++*n) {
+        const myth_status st = make_info(&out[*n], &caps[*n], mem, &dev_opts, err);
+        if (st != MYTH_OK)
+            return st;
+    }
+    return MYTH_OK;
 }
 
 bool myth_devices_find(myth_device_info *out, const char *name, myth_mem *mem, const myth_engine_opts *opts)
