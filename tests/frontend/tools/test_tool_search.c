@@ -1,27 +1,12 @@
 /* test_tool_search.c - the tool search: a text in several places, a name, whole lines, and what an answer with large
  * hits holds. */
-#include "tests/frontend/cli/cli_run.h"
+#include "tests/frontend/tools/tool_run.h"
 
 #include "frontend/cli/exit.h"
 
 #include <string.h>
 
 static cli_result r;
-
-/* Runs a tool on $D/<dir> with arguments that have no single quote. */
-static json_t *answer(const char *dir, const char *name, const char *args, int code)
-{
-    char line[2000];
-    json_error_t e;
-    snprintf(line, sizeof(line), "$M tool %s -C $D/%s --args '%s'", name, dir, args);
-    cli_shell(&r, line);
-    if (r.code != code)
-        fail_msg("%s %s: exit %d, expected %d: %s%s", name, args, r.code, code, r.err, r.out);
-    json_t *j = json_loads(r.out, 0, &e);
-    if (!j)
-        fail_msg("%s %s: no JSON: %s: %.200s", name, args, e.text, r.out);
-    return j;
-}
 
 static const json_t *item(const json_t *j, const char *list, size_t i)
 {
@@ -35,7 +20,6 @@ static json_int_t number_at(const json_t *j, const char *list, size_t i, const c
 {
     return json_integer_value(json_object_get(item(j, list, i), key));
 }
-static size_t size_of(const json_t *j, const char *key) { return json_array_size(json_object_get(j, key)); }
 
 /* One hit for a text in three places names all three; whole files are copies in a list of files. */
 static void copies_are_named(void **state)
@@ -44,15 +28,15 @@ static void copies_are_named(void **state)
     cli_shell(&r,
               "mkdir -p $D/c/a $D/c/b $D/c/c && cd $D/c && f='def connect_pool(host):\n    pool = open_pool(host)\n"
               "    return pool\n' && printf \"$f\" >a/net.py && printf \"$f\" >b/net.py && printf \"$f\" >c/net.py");
-    json_t *j = answer("c", "search", "{\"query\":\"how is a pool opened\"}", 0);
-    assert_int_equal(size_of(j, "hits"), 1);
+    json_t *j = tool_answer(&r, "c", "search", "{\"query\":\"how is a pool opened\"}", 0);
+    assert_int_equal(tool_size_of(j, "hits"), 1);
     const json_t *hit = item(j, "hits", 0);
     assert_string_equal(text_at(j, "hits", 0, "path"), "a/net.py");
     assert_string_equal(text_at(hit, "copies", 0, "path"), "b/net.py");
     assert_int_equal(number_at(hit, "copies", 0, "start_line"), 1);
     assert_string_equal(text_at(hit, "copies", 1, "path"), "c/net.py");
     json_decref(j);
-    j = answer("c", "search", "{\"query\":\"how is a pool opened\",\"by_file\":true}", 0);
+    j = tool_answer(&r, "c", "search", "{\"query\":\"how is a pool opened\",\"by_file\":true}", 0);
     assert_string_equal(text_at(item(j, "hits", 0), "copies", 0, "path"), "b/net.py");
     json_decref(j);
     j = cli_json(&r, "search 'how is a pool opened' $D/c --json");
@@ -70,11 +54,11 @@ static void a_name_is_found_at_its_definitions(void **state)
               "mkdir -p $D/n/src $D/n/tests && cd $D/n && printf 'int timer_callback(int x)\n{\n    return x;\n}\n' "
               ">tests/test_timer.c && for i in 1 2 3 4 5 6 7 8 9 10; do printf '/* the callback of timer %%d */\nint "
               "timer_%%d(int callback)\n{\n    return timer(callback, callback);\n}\n' $i $i >src/t$i.c; done");
-    json_t *j = answer("n", "search", "{\"query\":\"timer_callback\"}", 0);
+    json_t *j = tool_answer(&r, "n", "search", "{\"query\":\"timer_callback\"}", 0);
     assert_string_equal(text_at(j, "hits", 0, "path"), "tests/test_timer.c");
     assert_string_equal(text_at(j, "hits", 0, "match"), "definition");
     assert_string_equal(text_at(j, "hits", 0, "text"), "int timer_callback(int x)\n{\n    return x;\n}\n");
-    for (size_t i = 1; i < size_of(j, "hits"); i++) {
+    for (size_t i = 1; i < tool_size_of(j, "hits"); i++) {
         assert_string_equal(text_at(j, "hits", i, "match"), "words");
         assert_string_not_equal(text_at(j, "hits", i, "path"), "tests/test_timer.c");
     }
@@ -90,12 +74,12 @@ static void hits_are_whole_lines(void **state)
               "for i in $(seq 60); do echo \"        value += step_$i(value, kind);\"; done; for k in 1 2 3 4; do "
               "echo \"    } else if (kind == $k) {\"; for i in $(seq 60); do echo \"        value -= "
               "other_$i(value, $k);\"; done; done; echo '    }'; echo '    return value;'; echo '}'; } >$D/w/long.c");
-    json_t *j = answer("w", "search",
-                       "{\"query\":\"other step kind value dispatch else if\",\"max_hits\":50,"
-                       "\"max_bytes\":1000000}",
-                       0);
-    assert_true(size_of(j, "hits") > 3);
-    for (size_t i = 0; i < size_of(j, "hits"); i++) {
+    json_t *j = tool_answer(&r, "w", "search",
+                            "{\"query\":\"other step kind value dispatch else if\",\"max_hits\":50,"
+                            "\"max_bytes\":1000000}",
+                            0);
+    assert_true(tool_size_of(j, "hits") > 3);
+    for (size_t i = 0; i < tool_size_of(j, "hits"); i++) {
         char line[200], text[64];
         snprintf(text, sizeof(text), "%s/hit", cli_dir);
         FILE *f = fopen(text, "w");
@@ -117,8 +101,8 @@ static void a_large_hit_is_cut(void **state)
     cli_shell(&r, "mkdir -p $D/l && cd $D/l && { echo 'int expire_keys(int n)'; echo '{'; for i in $(seq 40); do echo "
                   "\"    n += expire_$i(n); // keys\"; done; echo '    return n;'; "
                   "echo '}'; } >large.c && printf 'int keys_small(int n)\n{\n    return expire(n);\n}\n' >small.c");
-    json_t *j = answer("l", "search", "{\"query\":\"where do keys expire\",\"max_bytes\":1024}", 0);
-    assert_int_equal(size_of(j, "hits"), 2);
+    json_t *j = tool_answer(&r, "l", "search", "{\"query\":\"where do keys expire\",\"max_bytes\":1024}", 0);
+    assert_int_equal(tool_size_of(j, "hits"), 2);
     assert_string_equal(text_at(j, "hits", 0, "path"), "large.c");
     assert_string_equal(text_at(j, "hits", 0, "text"), "int expire_keys(int n)\n{\n    n += expire_1(n); // keys\n");
     assert_int_equal(number_at(j, "hits", 0, "last_line_of_text"), 3);
@@ -138,36 +122,36 @@ static void answers_go_on(void **state)
     for (int i = 0; i < 20; i++) {
         char args[100], want[32];
         snprintf(args, sizeof(args), "{\"pattern\":\"needle\",\"max_bytes\":2048,\"skip\":%zu}", n);
-        json_t *j = answer("p", "search_text", args, 0);
+        json_t *j = tool_answer(&r, "p", "search_text", args, 0);
         snprintf(want, sizeof(want), "needle %zu", n + 1);
         if (n < 300)
             assert_string_equal(text_at(j, "matches", 0, "text"), want);
-        n += size_of(j, "matches");
+        n += tool_size_of(j, "matches");
         assert_int_equal(n + (size_t)json_integer_value(json_object_get(j, "left_out")), 301);
         json_decref(j);
     }
     assert_int_equal(n, 301);
-    json_t *j = answer("p", "search_text", "{\"pattern\":\"needle\",\"files\":true}", 0);
-    assert_int_equal(size_of(j, "matches"), 2);
+    json_t *j = tool_answer(&r, "p", "search_text", "{\"pattern\":\"needle\",\"files\":true}", 0);
+    assert_int_equal(tool_size_of(j, "matches"), 2);
     assert_string_equal(text_at(j, "matches", 0, "path"), "a/many.txt");
     assert_int_equal(number_at(j, "matches", 0, "lines"), 300);
     assert_int_equal(number_at(j, "matches", 1, "lines"), 1);
     json_decref(j);
-    j = answer("p", "search_text", "{\"pattern\":\"two\",\"context\":1}", 0);
-    assert_int_equal(size_of(j, "matches"), 3);
+    j = tool_answer(&r, "p", "search_text", "{\"pattern\":\"two\",\"context\":1}", 0);
+    assert_int_equal(tool_size_of(j, "matches"), 3);
     assert_string_equal(text_at(j, "matches", 0, "text"), "one");
     assert_true(json_is_true(json_object_get(item(j, "matches", 0), "context")));
     assert_null(json_object_get(item(j, "matches", 1), "context"));
     json_decref(j);
-    j = answer("p", "find_symbol", "{\"name\":\"same\",\"under\":\"b\"}", 0);
-    assert_int_equal(size_of(j, "definitions"), 1);
+    j = tool_answer(&r, "p", "find_symbol", "{\"name\":\"same\",\"under\":\"b\"}", 0);
+    assert_int_equal(tool_size_of(j, "definitions"), 1);
     assert_string_equal(text_at(j, "definitions", 0, "path"), "b/f.c");
     json_decref(j);
-    j = answer("p", "search", "{\"query\":\"same\",\"under\":\"b/\"}", 0);
-    assert_int_equal(size_of(j, "hits"), 1);
+    j = tool_answer(&r, "p", "search", "{\"query\":\"same\",\"under\":\"b/\"}", 0);
+    assert_int_equal(tool_size_of(j, "hits"), 1);
     assert_string_equal(text_at(j, "hits", 0, "path"), "b/f.c");
     json_decref(j);
-    j = answer("p", "search", "{\"query\":\"same\",\"skip\":1,\"max_hits\":1}", 0);
+    j = tool_answer(&r, "p", "search", "{\"query\":\"same\",\"skip\":1,\"max_hits\":1}", 0);
     assert_string_equal(text_at(j, "hits", 0, "path"), "b/f.c");
     json_decref(j);
 }
@@ -181,8 +165,8 @@ static void headers_declare_what_includes_them_defines(void **state)
                   "echo 'int dictAdd(int d);' >src/dict.h && echo 'static int dictAdd(int d);' >deps/own.h && "
                   "printf '#include \"other.h\"\\nint dictAdd(int d)\\n{\\n    return d + 1;\\n}\\n' >lib/other.c && "
                   "echo 'int dictAdd(int d);' >lib/other.h");
-    json_t *j = answer("h", "references", "{\"name\":\"dictAdd\",\"relation\":\"export\"}", 0);
-    assert_int_equal(size_of(j, "references"), 2);
+    json_t *j = tool_answer(&r, "h", "references", "{\"name\":\"dictAdd\",\"relation\":\"export\"}", 0);
+    assert_int_equal(tool_size_of(j, "references"), 2);
     for (size_t i = 0; i < 2; i++) {
         const bool is_lib = strncmp(text_at(j, "references", i, "path"), "lib/", 4) == 0;
         assert_string_equal(text_at(j, "references", i, "path"), is_lib ? "lib/other.h" : "src/dict.h");
@@ -208,7 +192,7 @@ static void several_lines_are_found_together(void **state)
         &r, "printf '%s' '{\"pattern\":\"void release(int d)\\n{\"}' >$D/q && $M tool search_text $D/s --args - <$D/q");
     assert_int_equal(r.code, 0);
     json_t *j = json_loads(r.out, 0, NULL);
-    assert_int_equal(size_of(j, "matches"), 2);
+    assert_int_equal(tool_size_of(j, "matches"), 2);
     assert_string_equal(text_at(j, "matches", 0, "path"), "a.c");
     assert_int_equal(number_at(j, "matches", 0, "line"), 4);
     assert_int_equal(number_at(j, "matches", 0, "end_line"), 5);
@@ -222,8 +206,8 @@ static void several_lines_are_found_together(void **state)
         if (r.code != MYTH_EXIT_USAGE)
             fail_msg("%s: exit %d: %s%s", refused[i], r.code, r.out, r.err);
     }
-    j = answer("s", "search_text", "{\"pattern\":\"release\\\\([^\\\\n]*;\",\"regex\":true}", 0);
-    assert_int_equal(size_of(j, "matches"), 1);
+    j = tool_answer(&r, "s", "search_text", "{\"pattern\":\"release\\\\([^\\\\n]*;\",\"regex\":true}", 0);
+    assert_int_equal(tool_size_of(j, "matches"), 1);
     json_decref(j);
     cli_expect(&r, "search -F \"$(printf 'a\\nb')\" $D/s", MYTH_EXIT_USAGE);
     cli_expect(&r, "search -F -e release -e struct $D/s", 0);

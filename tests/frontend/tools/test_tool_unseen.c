@@ -1,5 +1,5 @@
 /* test_tool_unseen.c - what an answer about names does not cover is said, and such an answer is not complete. */
-#include "tests/frontend/cli/cli_run.h"
+#include "tests/frontend/tools/tool_run.h"
 
 #include "frontend/cli/exit.h"
 
@@ -7,23 +7,7 @@
 
 static cli_result r;
 
-/* Runs a tool on $D/<dir> with arguments that have no single quote. */
-static json_t *answer(const char *dir, const char *name, const char *args, int code)
-{
-    char line[2000];
-    json_error_t e;
-    snprintf(line, sizeof(line), "$M tool %s -C $D/%s --args '%s'", name, dir, args);
-    cli_shell(&r, line);
-    if (r.code != code)
-        fail_msg("%s %s: exit %d, expected %d: %s%s", name, args, r.code, code, r.err, r.out);
-    json_t *j = json_loads(r.out, 0, &e);
-    if (!j)
-        fail_msg("%s %s: no JSON: %s: %.200s", name, args, e.text, r.out);
-    return j;
-}
-
 static bool is_complete(const json_t *j) { return json_is_true(json_object_get(j, "complete")); }
-static size_t size_of(const json_t *j, const char *key) { return json_array_size(json_object_get(j, key)); }
 
 /* A file that no parser can read may define any name: every answer about names says so. */
 static void files_without_definitions_are_counted(void **state)
@@ -44,7 +28,7 @@ static void files_without_definitions_are_counted(void **state)
     cli_shell(&r, "mkdir -p $D/t && cd $D/t && printf 'int known(void)\\n{\\n    return 1;\\n}\\nint other(void)\\n{\\n"
                   "    return known();\\n}\\n' >a.c && (head -c 6000 /dev/zero | tr '\\0' '('; echo) >deep.c");
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
-        json_t *j = answer("t", row[i].tool, row[i].args, row[i].code);
+        json_t *j = tool_answer(&r, "t", row[i].tool, row[i].args, row[i].code);
         if (is_complete(j) || !strstr(r.out, said))
             fail_msg("%s %s: %s", row[i].tool, row[i].args, r.out);
         json_decref(j);
@@ -61,11 +45,11 @@ static void files_without_definitions_are_counted(void **state)
     assert_non_null(strstr(r.out, "1 file incomplete"));
     assert_non_null(strstr(r.out, "mythos index --json says which files"));
     cli_shell(&r, "cp $D/t/deep.c $D/t/deep2.c");
-    json_t *j = answer("t", "find_symbol", "{\"name\":\"known\"}", 0);
+    json_t *j = tool_answer(&r, "t", "find_symbol", "{\"name\":\"known\"}", 0);
     assert_non_null(strstr(r.out, "2 files were not read for definitions, the first deep.c (parse: nests deeper"));
     json_decref(j);
     cli_shell(&r, "rm $D/t/deep.c $D/t/deep2.c");
-    j = answer("t", "find_symbol", "{\"name\":\"unknown\"}", 1);
+    j = tool_answer(&r, "t", "find_symbol", "{\"name\":\"unknown\"}", 1);
     assert_true(is_complete(j));
     json_decref(j);
 }
@@ -77,8 +61,8 @@ static void large_files_are_read(void **state)
     cli_shell(
         &r, "mkdir -p $D/large && cd $D/large && { for i in $(seq 1 20); do head -c 120000 /dev/zero | tr '\\0' 'x' | "
             "fold -w 100 | sed 's,^,// ,'; echo; echo \"int f$i(void) { return $i; }\"; done; } >large.c");
-    json_t *j = answer("large", "find_symbol", "{\"name\":\"f20\"}", 0);
-    assert_int_equal(size_of(j, "definitions"), 1);
+    json_t *j = tool_answer(&r, "large", "find_symbol", "{\"name\":\"f20\"}", 0);
+    assert_int_equal(tool_size_of(j, "definitions"), 1);
     assert_true(is_complete(j));
     json_decref(j);
 }
@@ -92,7 +76,7 @@ static void findings_of_an_untracked_root_have_its_paths(void **state)
     cli_shell(&r, "mkdir -p $D/g/new/p && git -C $D/g init -q && cp tests/corpus/demo.c $D/g/new/p/f.c");
     for (size_t i = 0; i < 2; i++) {
         snprintf(args, sizeof(args), "{\"paths\":[\"%s\"]}", paths[i]);
-        json_t *j = answer("g/new", "inspect", args, 0);
+        json_t *j = tool_answer(&r, "g/new", "inspect", args, 0);
         const json_t *one = json_array_get(json_object_get(j, "findings"), 0);
         assert_string_equal(json_string_value(json_object_get(one, "path")), "p/f.c");
         json_decref(j);
@@ -108,21 +92,21 @@ static void lines_of_large_files_are_read(void **state)
         "mkdir -p $D/six && cd $D/six && seq -f 'int variable_%.0f; /* a line of some length to fill it */' 120000 "
         ">six.c && "
         "test $(wc -c <six.c) -gt 6000000 && { head -c 30000 /dev/zero | tr '\\0' 'x'; echo; echo second; } >wide.txt");
-    json_t *j = answer("six", "open_file", "{\"path\":\"six.c\",\"first_line\":5,\"last_line\":6}", 0);
-    assert_int_equal(size_of(j, "lines"), 2);
+    json_t *j = tool_answer(&r, "six", "open_file", "{\"path\":\"six.c\",\"first_line\":5,\"last_line\":6}", 0);
+    assert_int_equal(tool_size_of(j, "lines"), 2);
     assert_non_null(strstr(r.out, "\"lines_of_file\":120000"));
     assert_non_null(strstr(r.out, "{\"line\":6,\"text\":\"int variable_6; "));
     json_decref(j);
-    j = answer("six", "open_file", "{\"path\":\"six.c\",\"first_line\":119999}", 0);
-    assert_int_equal(size_of(j, "lines"), 2);
+    j = tool_answer(&r, "six", "open_file", "{\"path\":\"six.c\",\"first_line\":119999}", 0);
+    assert_int_equal(tool_size_of(j, "lines"), 2);
     assert_true(is_complete(j));
     assert_non_null(strstr(r.out, "{\"line\":120000,\"text\":\"int variable_120000; "));
     json_decref(j);
-    j = answer("six", "open_file", "{\"path\":\"six.c\"}", 0);
-    assert_int_equal(size_of(j, "lines") + (size_t)json_integer_value(json_object_get(j, "left_out")), 120000);
+    j = tool_answer(&r, "six", "open_file", "{\"path\":\"six.c\"}", 0);
+    assert_int_equal(tool_size_of(j, "lines") + (size_t)json_integer_value(json_object_get(j, "left_out")), 120000);
     json_decref(j);
-    j = answer("six", "open_file", "{\"path\":\"wide.txt\"}", 0);
-    assert_int_equal(size_of(j, "lines"), 2);
+    j = tool_answer(&r, "six", "open_file", "{\"path\":\"wide.txt\"}", 0);
+    assert_int_equal(tool_size_of(j, "lines"), 2);
     assert_non_null(strstr(r.out, "\"bytes_of_line\":30000},{\"line\":2,\"text\":\"second\"}"));
     json_decref(j);
 }
@@ -141,14 +125,14 @@ static void what_the_scan_leaves_out_is_said(void **state)
                   "echo 'int main(void) { return lib_fn(); }' >main.c && echo '*.o' >.gitignore && echo >x.o && mkdir "
                   "node_modules && echo lib_fn >node_modules/x.js && g add main.c");
     assert_int_equal(r.code, 0);
-    json_t *j = answer("top", "find_symbol", "{\"name\":\"lib_fn\"}", 1);
+    json_t *j = tool_answer(&r, "top", "find_symbol", "{\"name\":\"lib_fn\"}", 1);
     if (!strstr(r.out, said))
         fail_msg("%s", r.out);
     json_decref(j);
-    j = answer("top", "search_text", "{\"pattern\":\"lib_fn\"}", 0);
+    j = tool_answer(&r, "top", "search_text", "{\"pattern\":\"lib_fn\"}", 0);
     assert_non_null(strstr(r.out, said));
     json_decref(j);
-    j = answer("top", "find_symbol", "{\"name\":\"main\"}", 0);
+    j = tool_answer(&r, "top", "find_symbol", "{\"name\":\"main\"}", 0);
     assert_null(strstr(r.out, "not searched"));
     json_decref(j);
 }
