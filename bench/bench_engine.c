@@ -44,7 +44,7 @@ static myth_status run_cold(bench *b, const char *spec, myth_error *err)
     if (st != MYTH_OK)
         return st;
     st = bench_open_engine(&s, spec, err);
-    double seconds = bench_now() - b->begin;
+    double seconds = myth_seconds() - b->begin;
     if (st == MYTH_OK) {
         myth_device_caps caps;
         bench_name_subject(&s, spec);
@@ -150,7 +150,7 @@ int main(int argc, char **argv)
         .n_repeat = 3,
         .has_header = true,
         .has_limits = true,
-        .begin = bench_now(),
+        .begin = myth_seconds(),
     };
     myth_error err = {0};
     myth_status st = MYTH_OK;

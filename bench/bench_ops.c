@@ -8,18 +8,10 @@
  *          (frontend/cli/machine_limits.h, CPU only). The ratio is limit / time. Bytes are those that must come from
  *          memory once: weights, cached rows, inputs, outputs */
 #include "tests/kernels/op_case.h"
+#include "engine/base/clock.h"
 #include "frontend/cli/machine_limits.h"
 
-#include <time.h>
-
 enum { REPEAT_MAX = 400, FLUSH_BYTES = 64 << 20 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 struct cost {
     double bytes, flops;
@@ -109,13 +101,13 @@ static double time_op(struct rig *r, const struct kernel_case *c, const union op
 {
     static double us[REPEAT_MAX];
     int n = 0;
-    double begin = now();
-    while (n < 3 || (n < REPEAT_MAX && now() - begin < 0.5)) {
+    double begin = myth_seconds();
+    while (n < 3 || (n < REPEAT_MAX && myth_seconds() - begin < 0.5)) {
         memset(flush, n, FLUSH_BYTES);
-        double start = now();
+        double start = myth_seconds();
         issue_op(r->s, c->op, a);
         rig_must(myth_stream_sync(r->s, NULL) == MYTH_OK, "an op failed");
-        us[n++] = (now() - start) * 1e6;
+        us[n++] = (myth_seconds() - start) * 1e6;
     }
     qsort(us, (size_t)n, sizeof(us[0]), by_value);
     return us[n / 2];

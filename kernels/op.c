@@ -3,6 +3,8 @@
  * adapter adds to the matrices of one, this file composes it of small ops. */
 #include "op_impl.h"
 
+#include "engine/base/clock.h"
+
 #include <assert.h>
 
 /* Marks an op as running. True: another op is running already, so this one is a part of it. */
@@ -91,13 +93,13 @@ static bool split_ffn(myth_stream *s, const struct myth_norm_ffn_geglu_args *a)
             return;                                                                           \
         }                                                                                     \
         const bool is_part = begin_op(s->dev);                                                \
-        double start = myth_trace_now_us();                                                   \
+        double start = myth_seconds();                                                        \
         if (!SPLIT(s, a))                                                                     \
             s->dev->ops.op(s, a);                                                             \
         if (s->dev->has_trace) {                                                              \
             struct myth_op_trace t;                                                           \
             myth_trace_##op(&t, a);                                                           \
-            myth_trace_log(s, #op, myth_trace_now_us() - start, &t);                          \
+            myth_trace_log(s, #op, (myth_seconds() - start) * 1e6, &t);                       \
         }                                                                                     \
         end_op(s, is_part, MYTH_OP_##op, a);                                                  \
     }                                                                                         \

@@ -25,7 +25,6 @@ struct myth_op_trace {
 /* The arguments of qkv_rope_store that do the second half of the fused op. */
 struct myth_qkv_rope_store_args myth_store_part_of(const struct myth_norm_qkv_rope_store_args *a);
 
-double myth_trace_now_us(void);
 /* Waits for the op's output and writes its line; a failure stays in the stream. */
 void myth_trace_log(myth_stream *s, const char *name, double us, const struct myth_op_trace *t);
 

@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 #define TRACE(name, view, count, ...)                                                   \
     void myth_trace_##name(struct myth_op_trace *t, const struct myth_##name##_args *a) \
@@ -59,13 +58,6 @@ TRACE(altup_match, a->y.buf ? a->y : a->u, (uint64_t)(a->y.buf ? 1 : a->n_u) * a
       "rows=%u dim=%u streams=%u", a->n_rows, a->dim, a->n_u + 1)
 TRACE(laurel_merge, a->u, (uint64_t)a->n_rows * a->dim, "rows=%u dim=%u", a->n_rows, a->dim)
 TRACE(geglu_sparse, a->h, (uint64_t)a->n_rows * a->d_ff, "rows=%u d_ff=%u", a->n_rows, a->d_ff)
-
-double myth_trace_now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
 
 /* Reads the f32 output back in pieces, so that a device without host-visible memory needs no buffer for it. */
 void myth_trace_log(myth_stream *s, const char *name, double us, const struct myth_op_trace *t)

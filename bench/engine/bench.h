@@ -8,6 +8,7 @@
 #ifndef MYTH_BENCH_ENGINE_BENCH_H
 #define MYTH_BENCH_ENGINE_BENCH_H
 
+#include "engine/base/clock.h"
 #include "engine/run/run.h"
 
 enum { LIST_MAX = 8, CELL_MAX = LIST_MAX * (LIST_MAX + 4), REPEAT_MAX = 32, PROMPT_COLD = 4, DESCRIPTION_MAX = 128 };
@@ -69,7 +70,6 @@ typedef struct {
 
 /* ---- rows.c ---- */
 
-double bench_now(void); /* seconds of a monotonic clock */
 const char *bench_test_name(test_kind kind);
 /* Prints a row; fmt is its note. s NULL means that the row is about the machine. */
 #if defined(__GNUC__)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_late(const bench *b) { return b->budget > 0.0 && bench_now() - b->begin > b->budget; }
+static bool is_late(const bench *b) { return b->budget > 0.0 && myth_seconds() - b->begin > b->budget; }
 
 /* Orders tests by shape, smallest first, so that a larger batch can use the sequences of a smaller one. */
 static int by_shape(const void *a, const void *b)
@@ -139,9 +139,9 @@ static myth_status run_engine(bench *b, const char *spec, cell *cells, uint32_t 
     if (st != MYTH_OK)
         return st;
     s.free_before = s.free_least = bench_free_bytes(b);
-    double start = bench_now();
+    double start = myth_seconds();
     st = bench_open_engine(&s, spec, err);
-    double seconds = bench_now() - start;
+    double seconds = myth_seconds() - start;
     if (s.model.weights)
         bench_name_subject(&s, spec);
     bench_look_at_memory(&s);
@@ -185,8 +185,8 @@ myth_status bench_run_model(bench *b, const char *spec)
     uint32_t n_seq = 0, n_ctx = 0;
     bool is_first = true;
     while (st != MYTH_ELOST && choose_shape(b, &s.model, cells, n, &n_seq, &n_ctx)) {
-        double ready =
-            b->fill_bytes > 0.0 ? bench_now() - b->begin + s.weight_bytes / b->fill_bytes : bench_now() - b->begin;
+        double ready = b->fill_bytes > 0.0 ? myth_seconds() - b->begin + s.weight_bytes / b->fill_bytes
+                                           : myth_seconds() - b->begin;
         if (b->budget > 0.0 && ready > b->budget)
             break;
         st = run_engine(b, spec, cells, n, n_seq, n_ctx, is_first, &err);

@@ -49,7 +49,7 @@ static myth_status measure_copy(bench *b, double *bytes_s, myth_error *err)
     MYTH_TRY(myth_stream_sync(stream, err));
     for (int i = 0; i < (b->is_quick ? 1 : 10); i++) {
         enum { COPIES = 8 };
-        double start = bench_now();
+        double start = myth_seconds();
         for (int k = 0; k < COPIES; k++)
             myth_copy(stream, &(struct myth_copy_args){
                                   .dst = myth_view_at(buf[1], 0, MYTH_I32),
@@ -57,7 +57,7 @@ static myth_status measure_copy(bench *b, double *bytes_s, myth_error *err)
                                   .bytes = bytes,
                               });
         MYTH_TRY(myth_stream_sync(stream, err));
-        double rate = 2.0 * COPIES * (double)bytes / (bench_now() - start);
+        double rate = 2.0 * COPIES * (double)bytes / (myth_seconds() - start);
         best = rate > best ? rate : best;
     }
     *bytes_s = best;

@@ -82,7 +82,7 @@ static myth_status run_steps(subject *s, uint32_t batch, uint32_t n, int32_t *fi
     } lot[2];
     uint32_t oldest = 0, n_lot = 0;
     myth_run run;
-    double start = bench_now();
+    double start = myth_seconds();
     myth_status st = myth_run_begin(&run, s->e, &(myth_run_opts){.seq = s->seq, .n_seq = batch, .first = first}, err);
     if (st != MYTH_OK)
         return st;
@@ -109,7 +109,7 @@ static myth_status run_steps(subject *s, uint32_t batch, uint32_t n, int32_t *fi
         n_lot--;
     }
     myth_run_end(&run);
-    *seconds = bench_now() - start;
+    *seconds = myth_seconds() - start;
     for (uint32_t q = 0; q < batch && st == MYTH_OK; q++)
         if (first[q] < 0)
             st = myth_fail(err, MYTH_EDEVICE, "sequence %u chose no token", q);
@@ -127,12 +127,12 @@ static myth_status run_peer(subject *s, uint32_t n, double *seconds, myth_error 
     float sum = 0.0f;
     myth_status st = MYTH_OK;
     myth_result out;
-    double start = bench_now();
+    double start = myth_seconds();
     for (uint32_t i = 0; i < n && st == MYTH_OK; i++) {
         myth_batch batch = {.on_full_logits = take_row, .user = &sum};
         st = bench_feed(s, s->seq[0], 1, MYTH_WANT_FULL_LOGITS, true, &batch, &out, err);
     }
-    *seconds = bench_now() - start;
+    *seconds = myth_seconds() - start;
     if (st == MYTH_OK && sum != sum)
         st = myth_fail(err, MYTH_EDEVICE, "logits are not numbers");
     return st;
@@ -208,10 +208,10 @@ static myth_status test_prefill(subject *s, const cell *c, myth_error *err)
         myth_result out;
         myth_batch batch = {.top_k = 1};
         st = open_sequences(s, 1, 0, false, err);
-        double start = bench_now();
+        double start = myth_seconds();
         if (st == MYTH_OK)
             st = bench_feed(s, s->seq[0], c->depth, MYTH_WANT_LOGITS, false, &batch, &out, err);
-        seconds[i] = bench_now() - start;
+        seconds[i] = myth_seconds() - start;
         bench_close_sequences(s);
     }
     if (st != MYTH_OK)
@@ -233,9 +233,9 @@ static myth_status test_restore(subject *s, const cell *c, myth_error *err)
     for (uint32_t i = 0; i <= s->b->n_repeat; i++) {
         uint32_t at;
         MYTH_TRY(myth_seq_truncate(s->seq[0], 0, &at, err));
-        const double start = bench_now();
+        const double start = myth_seconds();
         MYTH_TRY(myth_seq_restore(s->seq[0], s->saved, s->saved_bytes, err));
-        seconds[i] = bench_now() - start;
+        seconds[i] = myth_seconds() - start;
     }
     const double middle = median(seconds + 1, s->b->n_repeat);
     row r = {.test = "restore", .batch = 1, .depth = c->depth, .tok_s = c->depth / middle};
@@ -280,7 +280,7 @@ static myth_status time_head(subject *s, uint32_t k, double *seconds, myth_error
         .softcap = c->final_softcap,
     };
     for (uint32_t i = 0; i <= s->b->n_repeat; i++) {
-        double start = bench_now();
+        double start = myth_seconds();
         for (int n = 0; n < HEAD_REPEAT; n++)
             if (k)
                 myth_head_topk(p->stream, &topk);
@@ -289,7 +289,7 @@ static myth_status time_head(subject *s, uint32_t k, double *seconds, myth_error
         myth_status st = myth_stream_sync(p->stream, err);
         if (st != MYTH_OK)
             return st;
-        each[i] = (bench_now() - start) / HEAD_REPEAT;
+        each[i] = (myth_seconds() - start) / HEAD_REPEAT;
     }
     *seconds = median(each + 1, s->b->n_repeat);
     return MYTH_OK;

@@ -1,17 +1,10 @@
 /* offload.c - see offload.h. */
 #include "offload.h"
 
+#include "engine/base/clock.h"
 #include "bind.h"
 
 #include <string.h>
-#include <time.h>
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 myth_status myth_offload_open(myth_engine *e, myth_part *p, myth_error *err)
 {
@@ -67,7 +60,7 @@ static void count_in(myth_part *p, uint64_t bytes)
 static void wait_for_copies(myth_part *p, double begin)
 {
     myth_stream_wait(p->copier, myth_stream_mark(p->copier), &p->e->first_failure);
-    p->moved.in_s += now() - begin;
+    p->moved.in_s += myth_seconds() - begin;
 }
 
 /* ---- weights ---- */
@@ -77,7 +70,7 @@ void myth_offload_weights(void *owner, uint32_t l)
     myth_part *p = owner;
     if (l > p->layout->offload1 || p->e->first_failure.code != MYTH_OK || !wait_for_slot(p, l))
         return;
-    const double begin = now();
+    const double begin = myth_seconds();
     myth_bind_offloaded(p->e, p, l);
     count_in(p, p->e->layout.offloaded[l]);
     wait_for_copies(p, begin);
@@ -160,7 +153,7 @@ void myth_offload_rows(void *owner, uint32_t l)
         move_rows(p, l - 1, true);
     if (!wait_for_slot(p, l))
         return;
-    const double begin = now();
+    const double begin = myth_seconds();
     move_rows(p, l, false);
     wait_for_copies(p, begin);
 }

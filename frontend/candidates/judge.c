@@ -5,6 +5,7 @@
 #include "calibration.h"
 #include "comments.h"
 #include "engine/base/array.h"
+#include "engine/base/clock.h"
 #include "frontend/inspect/select/rerank.h"
 #include "judge_text.h"
 
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     N_ANSWER = 2,
@@ -55,13 +55,6 @@ struct myth_judge {
 static myth_status no_room(const char *what, myth_error *err)
 {
     return myth_fail(err, MYTH_ENOMEM, "judge: no room for %s", what);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 /* ---- prompts ---- */
@@ -110,9 +103,9 @@ static myth_status ask_batch(myth_judge *j, myth_engine *e, myth_seq *seq, const
         .n_ask = N_ANSWER,
         .cancel = j->o.cancel,
     };
-    const double begin = now();
+    const double begin = myth_seconds();
     myth_status st = myth_forward(e, &b, &out, err);
-    j->count.question_s += now() - begin;
+    j->count.question_s += myth_seconds() - begin;
     for (uint32_t i = 0; i < n && st == MYTH_OK; i++) {
         const float *logit = out.ask_logit + (size_t)i * N_ANSWER;
         score[i] = logit[0] - logit[1];
@@ -215,11 +208,11 @@ static myth_status ask_list(myth_judge *j, myth_engine *e, myth_seq *seq, const 
     j->n_fed++;
     for (uint32_t i = 0; i < s->n; i++)
         j->score[i] = NAN;
-    const double begin = now();
+    const double begin = myth_seconds();
     n_fed = n_shared; /* in a dry run; what the list before shares with it may be fewer to feed */
     if (!j->o.is_dry)
         st = myth_seq_sync(seq, j->shared, n_shared, &n_fed, err);
-    j->count.prefix_s += now() - begin;
+    j->count.prefix_s += myth_seconds() - begin;
     j->count.n_prefix_tok += n_fed;
     j->count.n_prompt++;
     for (uint32_t i = 0; i < s->n && st == MYTH_OK && j->o.is_dry; i++)

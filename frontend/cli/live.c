@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "live.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/thread.h"
 #include "engine/run/devices.h"
 #include "engine/run/host_memory.h"
@@ -82,13 +83,6 @@ struct myth_live {
     uint64_t swapped_bytes;
 };
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* ---- what is reported ---- */
 
 myth_memory_level myth_memory_level_of(uint64_t used, uint64_t all, myth_memory_level was)
@@ -141,7 +135,7 @@ static void put_sample(const myth_live *l, myth_json_out *j, const char *event)
     myth_jout_object(j);
     myth_jout_key_u64(j, "schema", SCHEMA);
     myth_jout_key_str(j, "event", event);
-    myth_jout_key_f64(j, "seconds", now() - l->began);
+    myth_jout_key_f64(j, "seconds", myth_seconds() - l->began);
     myth_jout_key_str(j, "phase", l->is_waiting ? "waiting" : l->phase);
     if (l->is_waiting && l->refusal[0])
         myth_jout_key_str(j, "reason", l->refusal);
@@ -175,7 +169,7 @@ static void report(myth_live *l, const char *event)
     myth_json_out j;
     if (!l->report)
         return;
-    l->shown_at = now();
+    l->shown_at = myth_seconds();
     l->shown_bytes = myth_mem_total(l->cli->mem, MYTH_MEM_HOST).live;
     myth_jout_start(&j, l->report);
     put_sample(l, &j, event);
@@ -240,12 +234,12 @@ static void look_at_pressure(myth_live *l)
     if (l->level != MYTH_LEVEL_CRITICAL)
         l->critical_since = 0;
     else if (!l->critical_since)
-        l->critical_since = now();
+        l->critical_since = myth_seconds();
     if (l->is_pressed && l->is_waiting && has_room_again(l)) {
         l->is_pressed = false;
         myth_term_note(l->cli->term, "memory: the %s goes on", what_runs(l));
-    } else if (l->critical_since && now() - l->critical_since >= PATIENCE_S && !l->is_waiting && !l->is_between &&
-               !why_not(l) && others_press(l)) {
+    } else if (l->critical_since && myth_seconds() - l->critical_since >= PATIENCE_S && !l->is_waiting &&
+               !l->is_between && !why_not(l) && others_press(l)) {
         l->is_pressed = true;
         l->own = myth_rss_anon();
         report(l, "paused");
@@ -261,10 +255,10 @@ static void look_at_memory(myth_live *l)
 {
     const uint64_t live = myth_mem_total(l->cli->mem, MYTH_MEM_HOST).live, was = l->shown_bytes;
     const uint64_t change = live > was ? live - was : was - live;
-    const bool is_new = now() - l->used_at >= USE_S;
+    const bool is_new = myth_seconds() - l->used_at >= USE_S;
     if (is_new) {
         l->use = use_now();
-        l->used_at = now();
+        l->used_at = myth_seconds();
     }
     const myth_memory_level level = myth_memory_level_of(l->use.used, l->use.all, l->level);
     if (level != l->level) {
@@ -273,7 +267,7 @@ static void look_at_memory(myth_live *l)
         myth_term_note(l->cli->term, "memory: %.0f %% in use by all processes (%s)%s",
                        100 * (double)l->use.used / (double)l->use.all, level_name[level],
                        level == MYTH_LEVEL_CRITICAL ? "; nothing more is begun beside what runs" : "");
-    } else if (change > was / 8 || now() - l->shown_at >= 1) {
+    } else if (change > was / 8 || myth_seconds() - l->shown_at >= 1) {
         report(l, "sample");
     }
     if (is_new)
@@ -374,7 +368,7 @@ static void obey(myth_live *l, client *c, const char *line)
         why = "\"cmd\" is one of stats, limit, pause, resume, cancel";
     if (why)
         refuse(c, why);
-    c->since = now();
+    c->since = myth_seconds();
     json_decref(o);
 }
 
@@ -425,7 +419,7 @@ static void tell_waiting(myth_live *l, asked what)
         client *c = &l->client[i];
         if (c->fd < 0 || c->waits != what)
             continue;
-        json_t *o = json_pack("{s:b, s:f}", "ok", 1, "seconds", now() - c->since);
+        json_t *o = json_pack("{s:b, s:f}", "ok", 1, "seconds", myth_seconds() - c->since);
         if (what == ASKED_LIMIT && l->is_waiting)
             json_object_set_new(o, "waiting", json_string(l->refusal[0] ? l->refusal : "it does not fit this limit"));
         char *s = o ? json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(4)) : NULL;
@@ -702,7 +696,7 @@ myth_status myth_live_open(myth_live **out, myth_cli *cli, myth_cancel *cancel, 
     l->limits = cli->limits;
     l->limit_file = file;
     l->listener = -1;
-    l->began = now();
+    l->began = myth_seconds();
     l->use = use_now();
     strcpy(l->phase, "start");
     for (int i = 0; i < CLIENTS; i++)

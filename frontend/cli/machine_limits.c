@@ -2,11 +2,12 @@
 #define _GNU_SOURCE
 #include "machine_limits.h"
 
+#include "engine/base/clock.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 enum { THREAD_MAX = 64, REPEATS = 8, CHAINS = 12, ROUNDS = 1 << 20 };
 
@@ -29,13 +30,6 @@ typedef struct {
     double work, seconds;
     uint64_t sink;
 } worker;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* ---- reading ---- */
 
@@ -136,14 +130,14 @@ static void *work(void *arg)
         sched_yield();
     if (atomic_load(w->state) == LEAVE)
         return NULL;
-    double start = now();
+    double start = myth_seconds();
     if (w->peak) {
         w->work = w->peak();
     } else {
         w->sink = read_all(w->data, w->bytes);
         w->work = (double)w->bytes;
     }
-    w->seconds = now() - start;
+    w->seconds = myth_seconds() - start;
     return NULL;
 }
 

@@ -1,18 +1,19 @@
 /* self.c - see self.h. */
 #define _GNU_SOURCE
 #include "self.h"
+#include "engine/base/clock.h"
 #include "cli.h"
 #include "exit.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -50,18 +51,11 @@ static bool read_some(int fd, char *dst, size_t cap, size_t *n)
     return got > 0 || (got < 0 && errno == EINTR);
 }
 
-static uint64_t now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec;
-}
-
 /* Reads the command's output and error streams until both end. */
 static myth_status drain(growing *out, char *line, size_t line_cap, int out_fd, int err_fd, pid_t pid,
                          const myth_self *self, myth_error *err)
 {
-    uint64_t end_s = self->seconds ? now_s() + self->seconds : UINT64_MAX;
+    double end_s = self->seconds ? myth_seconds() + (double)self->seconds : INFINITY;
     bool is_interrupted = false;
     struct pollfd p[2] = {{.fd = out_fd, .events = POLLIN}, {.fd = err_fd, .events = POLLIN}};
     size_t n_line = 0;
@@ -69,9 +63,9 @@ static myth_status drain(growing *out, char *line, size_t line_cap, int out_fd, 
     while (p[0].fd >= 0 || p[1].fd >= 0) {
         if (self->cancel && *self->cancel)
             return myth_fail(err, MYTH_ECANCEL, "stopped");
-        if (now_s() >= end_s && is_interrupted)
+        if (myth_seconds() >= end_s && is_interrupted)
             return myth_fail(err, MYTH_ECANCEL, "it did not end within %d seconds of an interrupt", MYTH_END_SECONDS);
-        if (now_s() >= end_s) {
+        if (myth_seconds() >= end_s) {
             kill(pid, SIGINT);
             is_interrupted = true;
             if (self->is_late)

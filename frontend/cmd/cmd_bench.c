@@ -8,6 +8,7 @@
  *            bandwidth / bytes and peak / flops, both
  *            measured just before (limits.h) */
 #include "frontend/cli/json_out.h"
+#include "engine/base/clock.h"
 #include "frontend/cli/machine_limits.h"
 #include "frontend/cli/cli.h"
 #include "frontend/rates/expect.h"
@@ -15,7 +16,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { REPEAT_MAX = 100 };
 
@@ -62,13 +62,6 @@ typedef struct {
     double tok_s, bytes, flops; /* of one token */
     double in_bytes, ahead;     /* offloaded bytes copied to the device for one token; the share copied ahead */
 } result;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static int by_value(const void *a, const void *b)
 {
@@ -151,7 +144,7 @@ static myth_status run_once(run_state *s, const result *r, bool is_prompt, doubl
         return st;
     if (*s->cli->cancel)
         st = myth_fail(err, MYTH_ECANCEL, "bench: cancelled");
-    double start = now();
+    double start = myth_seconds();
     if (st == MYTH_OK && is_prompt) {
         st = feed(s, q, s->o->n_depth, r->n, false, &res, err);
     } else {
@@ -162,7 +155,7 @@ static myth_status run_once(run_state *s, const result *r, bool is_prompt, doubl
                 s->ids[0] = res.top_id[0];
         }
     }
-    *seconds = now() - start;
+    *seconds = myth_seconds() - start;
     myth_seq_close(q);
     return st;
 }

@@ -10,6 +10,7 @@
  * Out     standard output, or -o FILE as JSON lines or as .npy, float32 [texts, dim]. Rows of a file are kept in its
  *         journal group by group; a killed command goes on behind them, where the input can be read again */
 #include "frontend/rates/expect.h"
+#include "engine/base/clock.h"
 #include "frontend/cli/hints.h"
 #include "frontend/cli/json_out.h"
 #include "frontend/common/texts.h"
@@ -378,11 +379,11 @@ static myth_status embed_all(run_state *r, myth_error *err)
         }
         st = read_group(r, text, &n_text, &n_slot, &has_more, err);
         const float *v = r->vector;
-        const double begin = myth_expect_now();
+        const double begin = myth_seconds();
         if (st == MYTH_OK && n_text)
             st = embed_group(r, text, n_text, err);
         if (st == MYTH_OK)
-            add_pace(r, text, n_text, myth_expect_now() - begin);
+            add_pace(r, text, n_text, myth_seconds() - begin);
         if (st == MYTH_OK) /* before a vector of them is kept or printed */
             st = myth_lines_check(&r->texts.lines, err);
         for (uint32_t t = 0; t < n_slot && st == MYTH_OK; t++) {

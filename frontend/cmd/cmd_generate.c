@@ -6,6 +6,7 @@
  *           {one|other}, "ids" and "text" of the JSON are of the best of each
  * Calls     of tools are in the text as the model wrote them; with --json also in "tool_calls" (calls.h) */
 #include "frontend/rates/expect.h"
+#include "engine/base/clock.h"
 #include "frontend/common/conversation.h"
 #include "frontend/common/calls.h"
 #include "frontend/common/said.h"
@@ -253,7 +254,7 @@ static bool on_token(void *user, int32_t id)
     run_state *r = user;
     bool goes_on = true;
     if (!r->first_at)
-        r->first_at = myth_expect_now();
+        r->first_at = myth_seconds();
     myth_term_progress_end(r->cli->term);
     if (r->stop_texts.n)
         goes_on = show_until_stop(r, id);
@@ -277,7 +278,7 @@ static void on_set(void *user, const myth_set_member *set, uint32_t n)
 {
     run_state *r = user;
     if (!r->first_at)
-        r->first_at = myth_expect_now();
+        r->first_at = myth_seconds();
     myth_term_progress_end(r->cli->term);
     r->ids[r->n_ids++] = set[0].id;
     if (r->piece && !r->o->json)
@@ -351,7 +352,7 @@ static int exit_of_finish(const run_state *r)
 static void keep_pace(run_state *r, const myth_engine_opts *eo, double begin)
 {
     myth_pace pace = {.n_answer = 0};
-    const double end = myth_expect_now();
+    const double end = myth_seconds();
     if (r->finish != MYTH_FINISH_STOP && r->finish != MYTH_FINISH_LENGTH)
         return;
     myth_pace_add(&pace, MYTH_PREFILL, 0, (uint32_t)r->n_prompt, (r->first_at ? r->first_at : end) - begin);
@@ -508,7 +509,7 @@ static myth_status generate(run_state *r, myth_error *err)
     MYTH_TRY(myth_cli_engine_open(r->cli, &r->engine, &r->model, &eo, err));
     if (!has_branches)
         MYTH_TRY(myth_seq_open(&r->seq, r->engine, err));
-    const double begin = myth_expect_now();
+    const double begin = myth_seconds();
     if (has_sets) {
         so.stop_ids = g.stop_ids;
         so.n_stop = g.n_stop;

@@ -6,6 +6,7 @@
 #include "frontend/common/embedding.h"
 #include "index_places.h"
 #include "engine/base/array.h"
+#include "engine/base/clock.h"
 #include "frontend/cli/environment.h"
 #include "frontend/cli/hints.h"
 #include "frontend/cli/json_out.h"
@@ -13,7 +14,6 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LISTED_MAX = 20 }; /* most lines of one kind that are printed; --json has all */
@@ -443,12 +443,10 @@ static int run_index(myth_cli *cli, const void *opts)
     if (st == MYTH_OK)
         st = run_vectors(cli, x, o, &vectors, &err);
     if (st == MYTH_OK && is_check) {
-        struct timespec start, end;
         MYTH_TRY(myth_index_last(x, &stats, &err));
-        clock_gettime(CLOCK_MONOTONIC, &start);
+        const double start = myth_seconds();
         MYTH_TRY(myth_index_check(x, on_problem, &problems, &n_problem, &err));
-        clock_gettime(CLOCK_MONOTONIC, &end);
-        stats.seconds = (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) * 1e-9;
+        stats.seconds = myth_seconds() - start;
     }
 fail:
     if (st != MYTH_OK) {

@@ -2,6 +2,7 @@
  * exit code. */
 #include "inspect_run.h"
 
+#include "engine/base/clock.h"
 #include "choose_rules.h"
 #include "frontend/candidates/inspect_base.h"
 #include "frontend/candidates/judged.h"
@@ -120,7 +121,7 @@ static void on_progress(void *user, const char *what, uint32_t part, uint32_t n_
     char line[160];
     const bool is_terminal = w->cli->term->has_progress;
     (void)n_part;
-    if (!myth_progress_is_due(&w->progress, is_terminal, myth_expect_now()))
+    if (!myth_progress_is_due(&w->progress, is_terminal, myth_seconds()))
         return;
     myth_progress_text(&w->progress, line, sizeof(line), part, what, done, total);
     if (is_terminal)
@@ -137,7 +138,7 @@ static void begin_progress(run *w)
         myth_inspect_part(w->in, i, &n_block, &n_tok);
         total += n_tok - myth_inspect_prefix(w->in, i);
     }
-    myth_progress_begin(&w->progress, n, total, myth_expect_now());
+    myth_progress_begin(&w->progress, n, total, myth_seconds());
 }
 
 /* Whether it is the first answer to a prompt. */
@@ -726,7 +727,7 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *given, const m
 {
     myth_inspect_flags flags = *given, *o = &flags;
     flags.judged.find = job->is_question ? MYTH_FIND_MODEL : myth_judged_find(&given->judged, given->model.model);
-    run w = {.cli = cli, .o = o, .job = job, .progress = {.drawn_at = myth_expect_now()}};
+    run w = {.cli = cli, .o = o, .job = job, .progress = {.drawn_at = myth_seconds()}};
     myth_error err = {0};
     int code = MYTH_EXIT_CLEAN;
     myth_inspect_opts io = {

@@ -2,12 +2,12 @@
  * its findings, and asks again with the context that an answer names as missing. */
 #include "inspect_impl.h"
 
+#include "engine/base/clock.h"
 #include "frontend/inspect/answer/verify.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 const char *myth_exchange_name(myth_exchange_kind kind)
 {
@@ -16,13 +16,6 @@ const char *myth_exchange_name(myth_exchange_kind kind)
 }
 
 /* ---- generation ---- */
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void on_prefill(void *user, uint32_t done, uint32_t total)
 {
@@ -36,7 +29,7 @@ static bool on_token(void *user, int32_t id)
     myth_inspection *in = user;
     (void)id;
     if (!in->read_at)
-        in->read_at = seconds();
+        in->read_at = myth_seconds();
     if (in->o.on_progress)
         in->o.on_progress(in->o.user, in->what, in->now, in->n_part, ++in->n_new, in->n_new_max);
     return true;
@@ -63,7 +56,7 @@ static void report_exchange(const myth_inspection *in, const myth_question *q, u
 {
     if (!in->o.on_exchange)
         return;
-    const double end = seconds();
+    const double end = myth_seconds();
     const uint32_t n_ids = n_kept + q->n_ids;
     const myth_exchange x = {
         .part = in->now,
@@ -136,7 +129,7 @@ myth_status myth_inspect_answer(myth_inspection *in, const myth_question *q, siz
 {
     uint32_t n = 0, n_dropped;
     const uint32_t n_kept = in->n_past;
-    const double start = seconds();
+    const double start = myth_seconds();
     in->read_at = 0;
     in->n_new = 0;
     in->n_new_max = q->n_max;

@@ -3,6 +3,7 @@
 
 #include "batch_size.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/hash.h"
 #include "frontend/cli/live.h"
 #include "frontend/common/calls.h"
@@ -565,10 +566,10 @@ static myth_status read_prompts(myth_answers *a, uint32_t n_more, myth_error *er
         n_token += a->answer[i].is_new ? a->answer[i].n_fed : 0;
     if (!n_token)
         return MYTH_OK;
-    const double begin = myth_expect_now();
+    const double begin = myth_seconds();
     const myth_status st =
         forward(a, myth_slots_join, n_token < a->size.whole ? (uint32_t)n_token : a->size.whole, err);
-    const double seconds = myth_expect_now() - begin;
+    const double seconds = myth_seconds() - begin;
     if (n_more)
         myth_pace_add(&a->pace, MYTH_PREFILL, 0, n_more, seconds * n_more / (double)n_token);
     for (uint32_t i = 0; i < a->n_parallel; i++) {
@@ -669,7 +670,7 @@ static double seconds_left(const myth_answers *a)
     }
     const myth_results_work kind[] = {{n_read, share * (double)a->survey.n_token - n_read, reading},
                                       {(double)a->rows.n_token, fmax(share * (double)a->n_new_all - ended, under_way),
-                                       myth_expect_now() - a->rows.begin - reading}};
+                                       myth_seconds() - a->rows.begin - reading}};
     return myth_results_left(kind, 2);
 }
 
@@ -728,21 +729,21 @@ myth_status myth_answers_run(myth_answers *a, myth_error *err)
             myth_grammars_open(&a->grammars, a->model, a->cli->mem, a->o->stop_ids, a->o->n_stop, a->n_parallel, err));
     MYTH_TRY(myth_slots_open(&a->slots, a->engine, a->n_parallel, err));
     a->size = myth_batch_size_of(myth_engine_plan(a->engine)->n_ubatch);
-    a->rows.begin = myth_expect_now();
+    a->rows.begin = myth_seconds();
     do {
         MYTH_TRY(join(a, &has_more, err));
         MYTH_TRY(end_answers(a, &n_active, err));
         a->rows.n_token += n_active;
-        const double begin = myth_expect_now();
+        const double begin = myth_seconds();
         MYTH_TRY(forward(a, myth_slots_step, n_active, err));
         if (n_active == a->n_parallel) {
             a->n_at_once += n_active;
-            a->at_once_s += myth_expect_now() - begin;
+            a->at_once_s += myth_seconds() - begin;
         }
         MYTH_TRY(end_answers(a, &n_active, err));
         myth_results_progress(&a->rows, "answers", "at most ", seconds_left(a));
     } while (n_active || (has_more && !*a->cli->cancel));
-    a->seconds = myth_expect_now() - a->rows.begin;
+    a->seconds = myth_seconds() - a->rows.begin;
     myth_expect_keep(a->cli, a->model, &a->eo, a->engine, &a->pace);
     myth_expect_keep_at_once(a->cli, a->model, &a->eo, a->engine, a->n_parallel, a->n_at_once, a->at_once_s);
     st = myth_results_finish(&a->rows, err);

@@ -12,6 +12,7 @@
 #include "frontend/rates/expect.h"
 #include "frontend/rates/progress.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/hash.h"
 
 #include <limits.h>
@@ -192,7 +193,7 @@ static void show_progress(run_state *r, myth_progress *p)
     const myth_residual_state *s = myth_residual_run_state(r->run);
     const double rate = r->seconds > 0 ? (double)r->n_tok / r->seconds : 0;
     const uint64_t all = myth_shares_count(r->cli, r->p.survey.n_token), todo = all > s->n_token ? all - s->n_token : 0;
-    if (!myth_progress_is_due(p, r->cli->term->has_progress, myth_expect_now()))
+    if (!myth_progress_is_due(p, r->cli->term->has_progress, myth_seconds()))
         return;
     int n = snprintf(line, sizeof(line), "residuals: %llu/%llu prompts", (unsigned long long)s->next,
                      (unsigned long long)r->p.survey.n_item);
@@ -214,7 +215,7 @@ static myth_status run_all(run_state *r, myth_error *err)
     if (myth_residual_run_state(r->run)->next && !r->cli->merges_shares)
         myth_term_note(r->cli->term, "going on after %llu of %llu prompts",
                        (unsigned long long)myth_residual_run_state(r->run)->next, (unsigned long long)n_item);
-    myth_progress_begin(&progress, 1, r->p.survey.n_token, myth_expect_now());
+    myth_progress_begin(&progress, 1, r->p.survey.n_token, myth_seconds());
     while (has_more && !*r->cli->cancel) {
         uint32_t n_tok = 0;
         double seconds = 0;

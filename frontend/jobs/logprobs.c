@@ -2,6 +2,7 @@
 #include "logprobs.h"
 
 #include "batch_size.h"
+#include "engine/base/clock.h"
 #include "engine/base/hash.h"
 #include "frontend/rates/expect.h"
 #include "logprobs_line.h"
@@ -709,7 +710,7 @@ static double seconds_left(const myth_logprobs *l)
 {
     const double all = myth_results_share(&l->results) * (double)(l->survey.n_token + l->n_scored),
                  done = (double)l->results.n_token;
-    return myth_results_left(&(myth_results_work){done, all - done, myth_expect_now() - l->results.begin}, 1);
+    return myth_results_left(&(myth_results_work){done, all - done, myth_seconds() - l->results.begin}, 1);
 }
 
 myth_status myth_logprobs_run(myth_logprobs *l, myth_error *err)
@@ -723,7 +724,7 @@ myth_status myth_logprobs_run(myth_logprobs *l, myth_error *err)
     MYTH_TRY(myth_cli_engine_open(l->cli, &l->engine, l->model, &l->eo, err));
     MYTH_TRY(myth_seq_open(&l->seq, l->engine, err));
     l->size = myth_batch_size_of(l->n_step);
-    l->results.begin = myth_expect_now();
+    l->results.begin = myth_seconds();
     while (!*l->cli->cancel) {
         myth_job_prompt it;
         MYTH_TRY(myth_prompts_next(l->prompts, &it, &has, err));

@@ -1,6 +1,7 @@
 /* residual_run.c - see residual_run.h. */
 #include "residual_run.h"
 
+#include "engine/base/clock.h"
 #include "batch_size.h"
 #include "frontend/rates/expect.h"
 #include "residual_sums.h"
@@ -287,12 +288,12 @@ myth_status myth_residual_run_commit(myth_residual_run *r, myth_error *err)
 {
     const size_t head = sizeof(r->st);
     myth_status st = MYTH_OK;
-    const double begin = myth_expect_now();
+    const double begin = myth_seconds();
     MYTH_TRY(myth_lines_check(myth_prompts_lines(r->prompts), err));
     memcpy(r->block, &r->st, head);
     if (r->rows.is_open)
         MYTH_TRY(myth_residual_rows_sync(&r->rows, err));
-    r->sync_s = myth_expect_now() - begin;
+    r->sync_s = myth_seconds() - begin;
     if (!r->is_host) {
         st = myth_capture_save(r->e, r->block + head, r->n_block - head, err);
         if (st == MYTH_ENOMEM) /* it only reads */
@@ -301,7 +302,7 @@ myth_status myth_residual_run_commit(myth_residual_run *r, myth_error *err)
     }
     MYTH_TRY(myth_journal_put_state(r->journal, "sums", r->block, r->n_block, err));
     MYTH_TRY(myth_journal_commit(r->journal, err));
-    r->committed_at = myth_expect_now();
+    r->committed_at = myth_seconds();
     r->has_committed = true;
     r->is_behind = false;
 fail:
@@ -366,7 +367,7 @@ myth_status myth_residual_run_step(myth_residual_run *r, bool *has_more, uint32_
     myth_status st = MYTH_OK;
     *n_tok = 0;
     MYTH_TRY(fill(r, has_more, err));
-    const double begin = myth_expect_now();
+    const double begin = myth_seconds();
     if (r->n_item)
         MYTH_TRY(run_batch(r, err));
     if (r->failure.code != MYTH_OK) {
@@ -374,8 +375,8 @@ myth_status myth_residual_run_step(myth_residual_run *r, bool *has_more, uint32_
         return err->code;
     }
     *n_tok = r->n_row;
-    *seconds = myth_expect_now() - begin;
-    if (!r->rows.is_open || !*has_more || myth_expect_now() - r->committed_at >= MYTH_RESIDUAL_SYNC_SHARE * r->sync_s)
+    *seconds = myth_seconds() - begin;
+    if (!r->rows.is_open || !*has_more || myth_seconds() - r->committed_at >= MYTH_RESIDUAL_SYNC_SHARE * r->sync_s)
         MYTH_TRY(myth_residual_run_commit(r, err));
     else
         r->is_behind = true;
@@ -519,7 +520,7 @@ myth_status myth_residual_run_open(myth_residual_run **out, myth_cli *cli, myth_
         myth_residual_sums_at(&r->sums, r->block + sizeof(r->st), &is);
     MYTH_TRY(myth_seq_open(&r->seq, e, err));
     MYTH_TRY(go_on(r, survey, err));
-    r->committed_at = myth_expect_now();
+    r->committed_at = myth_seconds();
     *out = r;
     return MYTH_OK;
 fail:

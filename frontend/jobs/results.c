@@ -4,6 +4,7 @@
 
 #include "shares.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/outfile.h"
 #include "frontend/cli/plan_out.h"
 #include "frontend/rates/expect.h"
@@ -40,7 +41,7 @@ myth_status myth_results_open(myth_results *r, myth_cli *cli, const char *output
     }
     cli->has_journal = 1;
     r->n_before = myth_journal_n_done(r->journal);
-    r->begin = r->drawn_at = myth_expect_now();
+    r->begin = r->drawn_at = myth_seconds();
     if (r->n_before && !cli->merges_shares)
         myth_term_note(cli->term, "%s: goes on, %" PRIu64 " of %" PRIu64 " are done", output, r->n_before, n_item);
     return MYTH_OK;
@@ -158,7 +159,7 @@ double myth_results_left(const myth_results_work *kind, size_t n)
 void myth_results_progress(myth_results *r, const char *what, const char *bound, double left)
 {
     const myth_term *t = r->cli->term;
-    const double now = myth_expect_now(), past = now - r->begin;
+    const double now = myth_seconds(), past = now - r->begin;
     char line[160], text[32];
     if (now - r->drawn_at < (t->has_progress ? 0.1 : MYTH_PROGRESS_PLAIN_S))
         return;

@@ -1,12 +1,12 @@
 /* expect.c - seconds from rates and work, as text and as JSON. */
 #include "expect.h"
 
+#include "engine/base/clock.h"
 #include "engine/run/devices.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static const double MEGABYTE = 1e6;
 
@@ -162,13 +162,6 @@ void myth_expect_limits(myth_cli *cli, const myth_engine_opts *opts, const char 
         }
         at += n + (at[n] == ',');
     }
-}
-
-double myth_expect_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* ---- output ---- */

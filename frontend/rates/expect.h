@@ -66,8 +66,6 @@ void myth_expect_print_json(myth_json_out *j, const myth_expectation *e, const m
 
 /* "0.42 s", "12.3 s", "3 min 20 s", "2 h 05 min" */
 const char *myth_seconds_text(char dst[32], double s);
-/* Seconds of a monotonic clock, to measure a pace with. */
-double myth_expect_now(void);
 /* Keeps the rate of n answers at once: tokens of all together, and the seconds of the steps that had as many. */
 void myth_expect_keep_at_once(myth_cli *cli, const myth_model *model, const myth_engine_opts *opts,
                               const myth_engine *engine, uint32_t n, double n_tok, double seconds);

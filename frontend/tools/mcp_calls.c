@@ -1,19 +1,14 @@
 /* mcp_calls.c - the calls that wait and run: a queue, a thread for each lane, cancellation, progress, the end. */
 #include "mcp.h"
 
+#include "engine/base/clock.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 enum { WAIT_MS = 100 };
 static const double TELL_S = 1; /* between two notifications of one call's progress */
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void free_call(myth_mcp *s, myth_mcp_call *c)
 {
@@ -46,7 +41,7 @@ static bool take(myth_mcp_lane *l)
     l->now = take_at(s, i);
     l->is_cancelled = false;
     l->cancel = s->is_stopping;
-    l->began = l->told = now_s();
+    l->began = l->told = myth_seconds();
     l->progress[0] = '\0';
     return true;
 }
@@ -172,7 +167,7 @@ static void tell(myth_mcp_lane *l, double now)
 bool myth_mcp_tell(myth_mcp *s)
 {
     bool is_running = false;
-    const double now = now_s();
+    const double now = myth_seconds();
     pthread_mutex_lock(&s->mutex);
     for (int i = 0; i < MYTH_MCP_LANES; i++) {
         myth_mcp_lane *l = &s->lane[i];
@@ -239,14 +234,14 @@ static bool is_busy(const myth_mcp *s)
 
 void myth_mcp_finish(myth_mcp *s, bool at_once)
 {
-    const double end = now_s() + MYTH_MCP_END_S;
+    const double end = myth_seconds() + MYTH_MCP_END_S;
     pthread_mutex_lock(&s->mutex);
     s->is_over = true;
     pthread_cond_broadcast(&s->changed);
     while (is_busy(s)) {
         struct timespec until;
         at_once = at_once || *s->cli->cancel || __atomic_load_n(&s->is_mute, __ATOMIC_ACQUIRE);
-        if (at_once || now_s() > end)
+        if (at_once || myth_seconds() > end)
             stop_calls(s, at_once);
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += WAIT_MS * 1000000L;

@@ -11,6 +11,7 @@
  * Damage   an update that finds damage makes the database anew (index_open.c) and starts again, once */
 #include "index_impl.h"
 #include "engine/base/array.h"
+#include "engine/base/clock.h"
 #include "engine/base/table.h"
 #include "retrieval/store/buffer.h"
 
@@ -187,13 +188,6 @@ typedef struct {
     uint64_t done_bytes, all_bytes, n_done;
     int64_t last_id; /* new files get ids after this one; changed files keep theirs */
 } update;
-
-double myth_index_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static bool is_cancelled(const update *u) { return u->opts->is_cancelled && *u->opts->is_cancelled; }
 
@@ -593,7 +587,7 @@ myth_status myth_index_update(myth_index *x, const myth_index_update_opts *opts,
     static const myth_index_update_opts none;
     myth_index_stats unused;
     myth_error own = {0};
-    double start = myth_index_seconds();
+    double start = myth_seconds();
     opts = opts ? opts : &none;
     stats = stats ? stats : &unused;
     err = err ? err : &own;
@@ -615,6 +609,6 @@ myth_status myth_index_update(myth_index *x, const myth_index_update_opts *opts,
     snprintf(stats->rebuilt, sizeof(stats->rebuilt), "%s", x->rebuilt);
     x->rebuilt[0] = '\0';
     myth_index_unlock_writer(x);
-    stats->seconds = myth_index_seconds() - start;
+    stats->seconds = myth_seconds() - start;
     return st;
 }

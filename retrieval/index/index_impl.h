@@ -46,11 +46,6 @@ void myth_index_note_use(const myth_index *x);
 /* Deletes the index of a tree, which is closed, unless a process is updating it. path: of its database. */
 void myth_index_forget(const char *path);
 
-/* ---- index.c ---- */
-
-/* Seconds of a monotonic clock. */
-double myth_index_seconds(void);
-
 /* ---- index_work.c: threads that read, hash and cut; the caller writes what they made ---- */
 
 typedef struct {

@@ -11,6 +11,7 @@
 #include "embeddings.h"
 #include "retrieval/limits.h"
 #include "vectors_faiss.h"
+#include "engine/base/clock.h"
 #include "engine/base/outfile.h"
 #include "engine/base/utf16.h"
 
@@ -271,7 +272,7 @@ static myth_status embed_all(maker *m, batch *b, myth_error *err)
     const myth_text_embedder *e = m->opts->embedder;
     myth_embedder_text text[BATCH];
     uint64_t key[BATCH];
-    const double start = myth_index_seconds();
+    const double start = myth_seconds();
     for (uint64_t at = 0; at < m->n_todo;) {
         uint32_t n = 0;
         myth_status st = is_cancelled(m) ? MYTH_ECANCEL : fill(m, b, &at, text, key, &n, err);
@@ -289,7 +290,7 @@ static myth_status embed_all(maker *m, batch *b, myth_error *err)
             return st;
         m->stats->n_embedded += n;
         if (m->opts->progress)
-            m->opts->progress(m->opts->progress_arg, at, m->n_todo, myth_index_seconds() - start);
+            m->opts->progress(m->opts->progress_arg, at, m->n_todo, myth_seconds() - start);
     }
     return MYTH_OK;
 }
@@ -683,7 +684,7 @@ myth_status myth_vectors_update(myth_index *x, const myth_vectors_update_opts *o
     static const myth_vectors_update_opts none;
     myth_vectors_stats unused;
     char path[PATH_MAX];
-    const double start = myth_index_seconds();
+    const double start = myth_seconds();
     int lock_fd = -1;
     maker m = {.x = x, .opts = opts ? opts : &none, .stats = stats ? stats : &unused};
     *m.stats = (myth_vectors_stats){0};
@@ -708,7 +709,7 @@ myth_status myth_vectors_update(myth_index *x, const myth_vectors_update_opts *o
 fail:
     release(&m);
     myth_index_unlock(&lock_fd);
-    m.stats->seconds = myth_index_seconds() - start;
+    m.stats->seconds = myth_seconds() - start;
     return st;
 }
 

@@ -2,6 +2,7 @@
  * the form. */
 #include "runlog.h"
 
+#include "engine/base/clock.h"
 #include "runlog_record.h"
 
 #include <limits.h>
@@ -57,7 +58,7 @@ myth_runlog *myth_runlog_begin(const myth_runlog_flags *f, const myth_cli *cli)
     log->mem = mem;
     log->cli = cli;
     log->prompts = f->prompts;
-    clock_gettime(CLOCK_MONOTONIC, &log->began);
+    log->began = myth_seconds();
     log->stage = log->began;
     log->doc = json_object();
     if (!log->doc || open_file(log, f, &err) != MYTH_OK) {
@@ -82,7 +83,7 @@ void myth_runlog_end(myth_runlog *log, int exit_code)
         return;
     myth_mem *mem = log->mem;
     if (myth_record_is_on(log)) {
-        myth_record_set_real(log, log->doc, "seconds", myth_record_seconds(&log->began));
+        myth_record_set_real(log, log->doc, "seconds", myth_seconds() - log->began);
         myth_record_set(log, log->doc, "exit_code", json_integer(exit_code));
         myth_record_shown(log); /* rounds may have added to it */
         myth_record_save(log, &exit_code);
@@ -125,8 +126,8 @@ void myth_runlog_stage(myth_runlog *log, const char *name)
     json_t *stages = myth_record_is_on(log) ? myth_record_section(log, "stages", true) : NULL;
     if (!stages)
         return;
-    myth_record_append(log, stages, json_pack("{s:s, s:f}", "name", name, "seconds", myth_record_seconds(&log->stage)));
-    clock_gettime(CLOCK_MONOTONIC, &log->stage);
+    myth_record_append(log, stages, json_pack("{s:s, s:f}", "name", name, "seconds", myth_seconds() - log->stage));
+    log->stage = myth_seconds();
 }
 
 void myth_runlog_inspection(myth_runlog *log, const myth_inspection *in, const myth_material *m,

@@ -2,6 +2,8 @@
  * findings that were dropped, the report. */
 #include "runlog_record.h"
 
+#include "engine/base/clock.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,7 +83,7 @@ void myth_runlog_exchange(myth_runlog *log, const myth_exchange *x)
         myth_redacted_free(&b);
     }
     myth_record_append(log, list, j);
-    if (myth_record_is_on(log) && myth_record_seconds(&log->saved) > SAVE_SECONDS)
+    if (myth_record_is_on(log) && myth_seconds() - log->saved > SAVE_SECONDS)
         myth_record_save(log, NULL);
 }
 

@@ -1,6 +1,8 @@
 /* runlog_record.c - fills the document of a run, and writes its redacted copy to the file. */
 #include "runlog_record.h"
 
+#include "engine/base/clock.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,13 +122,6 @@ json_t *myth_record_section(myth_runlog *log, const char *name, bool is_array)
     return s;
 }
 
-double myth_record_seconds(const struct timespec *t)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - t->tv_sec) + (double)(now.tv_nsec - t->tv_nsec) * 1e-9;
-}
-
 /* ---- saving ---- */
 
 /* Whether the command line had a secret: its redacted form is not the command that ran. */
@@ -184,5 +179,5 @@ void myth_record_save(myth_runlog *log, const int *exit_code)
     free(record);
     myth_redacted_free(&subject);
     json_decref(out);
-    clock_gettime(CLOCK_MONOTONIC, &log->saved);
+    log->saved = myth_seconds();
 }

@@ -13,8 +13,6 @@
 #include "runlog_file.h"
 #include "runlog_redact.h"
 
-#include <time.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -26,7 +24,7 @@ struct myth_runlog {
     json_t *doc;
     const myth_cli *cli;
     bool prompts;
-    struct timespec began, stage, saved;
+    double began, stage, saved; /* myth_seconds */
     uint32_t n_exchange;
     /* lent by myth_runlog_inspection; NULL before it */
     const myth_inspection *in;
@@ -57,7 +55,6 @@ json_t *myth_record_section(myth_runlog *log, const char *name, bool is_array);
 
 /* The redactor of the inspection's files; NULL before there is one. */
 const myth_redactor *myth_record_redactor(const myth_runlog *log);
-double myth_record_seconds(const struct timespec *t); /* since t */
 
 void myth_record_command(myth_runlog *log); /* the command line and its options */
 void myth_record_binary(myth_runlog *log);  /* the program that runs */
