@@ -689,9 +689,10 @@ static void a_dry_run_without_parts_says_what_would_run(void **state)
         check_skip("no rules in this build");
     static const char *const command[] = {
         "inspect $D/few ",
+        "inspect $D/src ",
         "inspect-topic 'what does this code do with a name' --findings --lexical -C $D/few ",
     };
-    for (int k = 0; k < 2; k++) {
+    for (size_t k = 0; k < sizeof(command) / sizeof(command[0]); k++) {
         json_int_t n = 0;
         snprintf(line, sizeof(line), "%s" MODEL "--find candidates --no-explain --dry-run --format json", command[k]);
         json_t *dry = run_json(line, 0), *judging = json_object_get(dry, "judging");

@@ -230,11 +230,12 @@ static void test_changes_with(void **unused)
     }
 }
 
-/* The first fingerprint is what it was in every version, so that old baselines match; the second has the path apart. */
+/* The first fingerprint is what it was in every version, so that old baselines match (both values were computed by
+ * another program, from the definition); the second has the path apart. */
 static void test_both(void **unused)
 {
     static const char code[] = "int f(int n)\n{\n    g( n );\n    g(n);\n}\n";
-    myth_fingerprint at, moved;
+    myth_fingerprint at, moved, spaced;
     (void)unused;
     for (int i = 0; i < 2; i++) {
         bed_open(&b, i ? "d/b.c" : "a.c", code, sizeof(code) - 1);
@@ -242,6 +243,11 @@ static void test_both(void **unused)
         myth_fingerprint_of(i ? &moved : &at, &b.block, b.finding, b.citation, 0);
         bed_close(&b);
     }
+    bed_open(&b, "a.c", code, sizeof(code) - 1);
+    bed_add(&b, "other", 3, 3, 3);
+    myth_fingerprint_of(&spaced, &b.block, b.finding, b.citation, 0);
+    bed_close(&b);
+    assert_string_equal(spaced.text, "278aafd126887e0fd0bf628e4379b20e");
     assert_string_equal(at.text, "5cbe8ee2801d7c5a7e33e90e6e3d9e34");
     assert_string_equal(at.second, "a42e47811e396c13b2c7f78fc66fb3ee");
     assert_string_equal(at.second + MYTH_FINGERPRINT_PATH, moved.second + MYTH_FINGERPRINT_PATH);
