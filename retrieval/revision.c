@@ -18,7 +18,7 @@
 
 static myth_status open_repository(myth_revision *r, const char *root, myth_error *err)
 {
-    char real[PATH_MAX], top[PATH_MAX];
+    char real[PATH_MAX], top[PATH_MAX], tree[PATH_MAX];
     myth_status st = myth_git_check(r->mem, root, err);
     if (st != MYTH_OK)
         return st;
@@ -32,16 +32,19 @@ static myth_status open_repository(myth_revision *r, const char *root, myth_erro
         return myth_fail_remedy(err, MYTH_ENOTFOUND, MYTH_REMEDY_GIVE_PATCH, "%.160s: no git repository here", root);
     if (rc != 0)
         return myth_revision_failed(root, err);
-    if (!git_repository_workdir(r->repo)) /* a bare repository has only commits */
-        return MYTH_OK;
-    if ((st = myth_git_check_worktree(r->mem, git_repository_workdir(r->repo), err)) != MYTH_OK)
-        return st;
-    if (!realpath(root, real) || !realpath(git_repository_workdir(r->repo), top))
+    const char *work = git_repository_workdir(r->repo);
+    if (!realpath(root, real) || !realpath(git_repository_path(r->repo), top) || (work && !realpath(work, tree)))
         return myth_fail(err, MYTH_EIO, "%.160s: %s", root, strerror(errno));
     size_t n = strlen(top);
+    if (!work || (strncmp(real, top, n) == 0 && (!real[n] || real[n] == '/'))) /* only commits can be read from there */
+        return MYTH_OK;
+    r->work = work;
+    if ((st = myth_git_check_worktree(r->mem, work, err)) != MYTH_OK)
+        return st;
+    n = strlen(tree);
     n -= n == 1;
-    if (strncmp(real, top, n) != 0 || (real[n] && real[n] != '/'))
-        return myth_fail(err, MYTH_EARG, "%.120s: outside of the work tree %.100s", root, top);
+    if (strncmp(real, tree, n) != 0 || (real[n] && real[n] != '/'))
+        return myth_fail(err, MYTH_EARG, "%.120s: outside of the work tree %.100s", root, tree);
     if (real[n] && snprintf(r->prefix, sizeof(r->prefix), "%s/", real + n + 1) >= (int)sizeof(r->prefix))
         return myth_fail(err, MYTH_EARG, "%.160s: a path of %zu bytes", root, strlen(real));
     return MYTH_OK;
@@ -165,8 +168,10 @@ myth_status myth_revision_open(myth_revision **out, myth_mem *mem, const myth_re
         return MYTH_OK;
     MYTH_TRY(open_repository(r, root, err));
     MYTH_TRY(read_spec(r, o, err));
-    if (!r->new_tree && !git_repository_workdir(r->repo))
-        MYTH_TRY(myth_fail(err, MYTH_EARG, "%.160s: a bare repository; say two commits: A..B", root));
+    if (!r->new_tree && !r->work)
+        MYTH_TRY(myth_fail(err, MYTH_EARG, "%.160s: %s; say two commits: A..B", root,
+                           git_repository_workdir(r->repo) ? "git's own folder, which has no files to compare"
+                                                           : "a bare repository"));
     if (o->is_staged && git_repository_index(&r->index, r->repo) != 0)
         st = myth_revision_failed("index", err);
 fail:
@@ -492,9 +497,10 @@ bool myth_revision_origin(const myth_revision *r, char *dst, size_t cap)
 myth_status myth_revision_locate(const myth_revision *r, char *dst, size_t cap, const char *path, myth_error *err)
 {
     char real[PATH_MAX], top[PATH_MAX];
-    const char *work = git_repository_workdir(r->repo);
-    if (!work || !realpath(work, top) || !realpath(path, real))
-        return myth_fail(err, MYTH_EARG, "%.200s: %s", path, work ? strerror(errno) : "a bare repository has no files");
+    if (!r->work || !realpath(r->work, top) || !realpath(path, real))
+        return myth_fail(err, MYTH_EARG, "%.200s: %s", path,
+                         r->work ? strerror(errno)
+                                 : "a bare repository has no files, and git's own folder none of code");
     size_t n = strlen(top);
     n -= n == 1;
     if (strncmp(real, top, n) != 0 || real[n] != '/')

@@ -10,6 +10,7 @@
 struct myth_revision {
     myth_mem *mem;
     git_repository *repo;
+    const char *work; /* the working tree's top; NULL: there is none (bare), or root is git's own folder of it */
     /* old NULL: there is no commit; new NULL: the new side is the working tree or the index */
     git_tree *old_tree, *new_tree;
     git_index *index; /* the index, if it is the new side, else NULL */

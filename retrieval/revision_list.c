@@ -244,7 +244,7 @@ static bool checked_out(git_oid *out, myth_revision *r, const char *path)
     git_repository *repo = NULL;
     git_reference *head = NULL;
     myth_error ignored;
-    const int n = snprintf(folder, sizeof(folder), "%s%s", git_repository_workdir(r->repo), path);
+    const int n = snprintf(folder, sizeof(folder), "%s%s", r->work, path);
     if (n < 0 || (size_t)n >= sizeof(folder) || myth_git_check(r->mem, folder, &ignored) != MYTH_OK)
         return false;
     const bool is_there = git_repository_open_ext(&repo, folder, GIT_REPOSITORY_OPEN_NO_SEARCH, NULL) == 0 &&

@@ -30,7 +30,8 @@
     F(odb_free) F(odb_read_header) F(oid_cmp) F(oid_fromstr) F(oid_tostr) F(patch_free) F(patch_from_blob_and_buffer) \
     F(patch_from_buffers) F(patch_to_buf) F(reference_free) F(reference_target) F(repository_config_snapshot) \
     F(repository_free) F(repository_head) F(repository_head_unborn) F(repository_index) F(repository_init) \
-    F(repository_is_shallow) F(repository_odb) F(repository_open_ext) F(repository_workdir) F(revparse) \
+    F(repository_is_shallow) F(repository_odb) F(repository_open_ext) F(repository_path) F(repository_workdir) \
+    F(revparse) \
     F(revwalk_free) F(revwalk_new) F(revwalk_next) F(revwalk_push) F(revwalk_sorting) F(signature_free) \
     F(signature_new) F(tree_entry_byindex) F(tree_entry_bypath) F(tree_entry_filemode) F(tree_entry_free) \
     F(tree_entry_id) F(tree_entry_name) F(tree_entry_type) F(tree_entrycount) F(tree_free) F(tree_id) F(tree_lookup)
@@ -133,6 +134,7 @@ bool myth_git_is_foreign(int rc);
 #define git_repository_is_shallow           (*myth_git.repository_is_shallow)
 #define git_repository_odb                  (*myth_git.repository_odb)
 #define git_repository_open_ext             (*myth_git.repository_open_ext)
+#define git_repository_path                 (*myth_git.repository_path)
 #define git_repository_workdir              (*myth_git.repository_workdir)
 #define git_revparse                        (*myth_git.revparse)
 #define git_revwalk_free                    (*myth_git.revwalk_free)

@@ -207,6 +207,13 @@ bool myth_ladder_is_repository(int fd)
     return is;
 }
 
+/* Whether the folder is the .git of top, or below it. */
+static bool is_git_of(const char *top, const char *folder)
+{
+    const size_t n = strlen(top) - (top[1] == '\0');
+    return strncmp(folder + n, "/.git", 5) == 0 && (!folder[n + 5] || folder[n + 5] == '/');
+}
+
 bool myth_ladder_top(char top[PATH_MAX], const char *real)
 {
     snprintf(top, PATH_MAX, "%s", real);
@@ -216,7 +223,7 @@ bool myth_ladder_top(char top[PATH_MAX], const char *real)
         if (fd >= 0)
             close(fd);
         if (is)
-            return true;
+            return !is_git_of(top, real);
         char *slash = strrchr(top, '/');
         if (!slash || strcmp(top, "/") == 0)
             return false;

@@ -57,7 +57,7 @@ myth_status myth_ladder_enter(const myth_ignore_frame **out, myth_ladder *l, con
 /* Whether the directory open at fd is a repository: its .git has a HEAD, or is a file that names one. */
 bool myth_ladder_is_repository(int fd);
 /* Finds the nearest repository at or above the folder `real`, which has no links in it, and copies its top folder.
- * False: there is none. */
+ * False: there is none, or the folder is its .git or below it, where no file is one of its work tree. */
 bool myth_ladder_top(char top[PATH_MAX], const char *real);
 /* Whether git tracks the file, or a file below the directory; path: from the top. Without a repository it tracks
  * nothing. MYTH_ENOMEM; any other failure: the index cannot be read, so nobody knows. */

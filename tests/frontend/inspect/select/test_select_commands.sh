@@ -449,4 +449,23 @@ for f in json.load(open(sys.argv[1]))["findings"]:
 assert need > 0 and len(hit) >= need and alarms <= most, (len(hit), need, alarms, most)
 print(len(hit), "defects found, at least", need, "expected;", alarms, "alarms, at most", most)
 END
+# The same two commits, from the work tree, a bare clone and git's own folder; without commits these have no files.
+g=$dir/given
+mkdir "$g"
+git -C "$g" init -q
+printf 'int a(int n)\n{\n    return 9 / n;\n}\n' >"$g/a.c"
+git -C "$g" add -A
+git -C "$g" commit -qm one
+printf 'int a(int n)\n{\n    return 8 / n;\n}\n' >"$g/a.c"
+git -C "$g" commit -qam two
+git clone -q --bare "$g" "$dir/given.git"
+for at in "$g" "$dir/given.git" "$g/.git" "$g/.git/refs"; do
+    "$mythos" inspect-diff HEAD^..HEAD -C "$at" --find candidates --dry-run >"$dir/two" 2>"$dir/err" || fail "$at: $?"
+    grep -q '^1 of 1 file shown, 1 changed definition' "$dir/err" "$dir/two" || fail "$at: $(cat "$dir/err")"
+done
+for at in "$dir/given.git" "$g/.git"; do
+    code=0
+    "$mythos" inspect-diff HEAD^ -C "$at" >"$dir/two" 2>"$dir/err" || code=$?
+    [ $code = 2 ] && grep -q 'say two commits: A..B' "$dir/err" || fail "$at: $code $(cat "$dir/err")"
+done
 echo "symbol, topic and diff show what they say, from the side they say"
