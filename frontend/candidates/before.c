@@ -123,7 +123,9 @@ myth_status myth_before_mark(uint8_t *before, myth_finder *f, myth_chunker *chun
         const myth_candidate_place *c = &found->candidate[i];
         before[i] = MYTH_BEFORE_OLD;
         if (count(&now, i + 1, &now, c) > count(&old, then.n, &now, c))
-            before[i] = is_touched(src, c) || has_gone(&now, &old, i) ? MYTH_BEFORE_NEW : MYTH_BEFORE_EXPOSED;
+            before[i] = is_touched(src, c)      ? MYTH_BEFORE_NEW
+                      : has_gone(&now, &old, i) ? MYTH_BEFORE_OLD
+                                                : MYTH_BEFORE_EXPOSED;
     }
     myth_candidates_free(&then, mem);
     myth_free(mem, text);
