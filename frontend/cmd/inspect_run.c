@@ -39,7 +39,7 @@ const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
     {"update-baseline", NULL, MYTH_OPT_FLAG, NULL, AT(update_baseline), NULL, 0, 0,
      "overwrite the --baseline file with this run's findings, which then do not fail the run"},
     {"since", NULL, MYTH_OPT_TEXT, "REV", AT(since), NULL, 0, 0,
-     "report only findings about lines that changed since that git revision; when none changed, the model is not run"},
+     "report only findings that lines changed or gone since that git revision brought; without any no model is run"},
     {"inline-ignores", NULL, MYTH_OPT_FLAG, NULL, AT(inline_ignores), "on", 0, 0,
      "hide findings that a comment mythos:ignore[rule] REASON excuses; --no-inline-ignores shows them"},
     {"fail-level", NULL, MYTH_OPT_CHOICE, "high|medium|low|info|never", AT(fail_level), "high", 0, 0,
@@ -172,9 +172,9 @@ static bool wants(void *user, const myth_source *src, const myth_finding *f, con
         w->n_not_chosen++;
         return false;
     }
-    if (w->job->wants && !w->job->wants(w->job->user, src, f, c))
-        return false;
-    return !w->since || myth_since_touches(w->since, src, f->first, f->last);
+    const bool is_far = f->is_brought; /* lines that are gone brought it, anywhere in the file */
+    return (!w->job->wants || w->job->wants(w->job->user, src, f, c)) &&
+           (!w->since || myth_since_touches(w->since, src, is_far ? 0 : f->first, is_far ? src->n_line + 1 : f->last));
 }
 
 static void on_exchange(void *user, const myth_exchange *x)

@@ -123,6 +123,23 @@ run inspect-file src/tty.c --since HEAD~1 --baseline "$dir/base" --update-baseli
 run inspect-file src/tty.c
 [ -n "$all" ] && [ $code -eq 1 ] || fail "without --since: $code"
 
+# a finding that lines which are gone brought, in an old line far below them
+mkdir "$dir/gone"
+cd "$dir/gone"
+git init -q
+printf '#include <stdlib.h>\n\nchar *f(int n)\n{\n\tchar *p = malloc(n);\n\tif (!p)\n\t\treturn p;\n\tn += 2;\n\tn *= 3;\n\tn -= 1;\n\tp[0] = (char)n;\n\treturn p;\n}\n' >f.c
+git add -A
+git commit -qm one
+sed -i '/if (!p)/,/return p;/{/if (!p)/d;0,/return p;/d}' f.c
+for since in '' '--since HEAD'; do
+    run inspect-diff --find candidates --confidence 0 --rules missing-null-check --fail-level never $since
+    [ "$(found)" = "9-9" ] || fail "a use whose test is gone, with '$since': $(found)"
+done
+git commit -qam two
+run inspect-diff HEAD~1 --find candidates --confidence 0 --rules missing-null-check --fail-level never --since HEAD
+[ "$(found)" = "" ] || fail "a use whose test was gone before: $(found)"
+cd "$dir/r"
+
 # a replay gives the same bytes; a revision that is another now is said
 run inspect-file src/tty.c --since HEAD~1
 "$mythos" log replay >"$dir/out" || fail "replay: $(cat "$dir/out")"
