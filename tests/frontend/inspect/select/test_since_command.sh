@@ -127,7 +127,21 @@ run inspect-file src/tty.c
 mkdir "$dir/gone"
 cd "$dir/gone"
 git init -q
-printf '#include <stdlib.h>\n\nchar *f(int n)\n{\n\tchar *p = malloc(n);\n\tif (!p)\n\t\treturn p;\n\tn += 2;\n\tn *= 3;\n\tn -= 1;\n\tp[0] = (char)n;\n\treturn p;\n}\n' >f.c
+cat >f.c <<'END'
+#include <stdlib.h>
+
+char *f(int n)
+{
+	char *p = malloc(n);
+	if (!p)
+		return p;
+	n += 2;
+	n *= 3;
+	n -= 1;
+	p[0] = (char)n;
+	return p;
+}
+END
 git add -A
 git commit -qm one
 sed -i '/if (!p)/,/return p;/{/if (!p)/d;0,/return p;/d}' f.c
