@@ -8,10 +8,11 @@
  * Place    the key mythos.judge of the model's metadata; else a file beside the model, "MODEL.judge" of a file and
  *          "mythos.judge" in a directory
  * Form     words: "confidence=0.62 tests=-1.4 exposed=1.2 *=1.3:-2.4 missing-null-check=1.1:-1.9
- *          sql-injection/quoted=1.1:0.8": scale and offset for each row of a rule (pack.h), for the other rows of a rule,
- *          with "*" for all others; the probability that places have to have to be findings where the caller names none;
- *          and what is added to the offset of some places (0 without that word): "tests", in tests that nobody asked for,
- *          where fewer are worth a change; "exposed" and "new", which the inspected change brought (before.h)
+ *          sql-injection/quoted=1.1:0.8": scale and offset for each row of a rule (pack.h), for the other rows of a
+ *          rule, with "*" for all others; the probability that places have to have to be findings where the caller
+ *          names none; and what is added to the offset of some places (0 without that word): "tests", in tests that
+ *          nobody asked for, where fewer are worth a change; "exposed" and "new", which the inspected change brought
+ *          (before.h)
  * Without  scale 1 and offset 0: probabilities compare places of one model with each other and say no more
  * Errors   MYTH_EFORMAT: the text is not of that form, with its first wrong word; MYTH_EIO: a file that is there cannot
  *          be read

@@ -554,9 +554,7 @@ static void what_a_change_exposes_is_said(void **state)
     assert_int_equal(r.code, 0);
     snprintf(line, sizeof(line),
              "$M inspect-diff -C $D/gone --judge-model $D/gone.gguf --find candidates --rules missing-null-check "
-             "--confidence 0 "
-             "--format json "
-             "--fail-level never -q --no-log");
+             "--confidence 0 --format json --fail-level never -q --no-log");
     cli_shell(&r, line);
     assert_int_equal(r.code, 0);
     json_t *all = json_loads(r.out, 0, &e);
