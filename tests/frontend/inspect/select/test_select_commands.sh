@@ -449,6 +449,18 @@ for f in json.load(open(sys.argv[1]))["findings"]:
 assert need > 0 and len(hit) >= need and alarms <= most, (len(hit), need, alarms, most)
 print(len(hit), "defects found, at least", need, "expected;", alarms, "alarms, at most", most)
 END
+# The code in a notebook's cells is not read: a change of one is not clean.
+nb=$dir/nb
+mkdir "$nb"
+git -C "$nb" init -q
+printf '{"cells":[{"cell_type":"code","source":["if m is None: return\\n"]}],"nbformat":4}\n' >"$nb/a.ipynb"
+git -C "$nb" add -A
+git -C "$nb" commit -qm one
+sed -i 's/if m is None: return/pass/' "$nb/a.ipynb"
+code=0
+"$mythos" inspect-diff -C "$nb" --find candidates >"$dir/out" 2>"$dir/err" || code=$?
+[ $code = 3 ] && grep -q '^not inspected: a.ipynb' "$dir/out" || fail "a notebook: $code $(cat "$dir/out" "$dir/err")"
+
 # The same two commits, from the work tree, a bare clone and git's own folder; without commits these have no files.
 g=$dir/given
 mkdir "$g"
