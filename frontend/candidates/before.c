@@ -90,19 +90,30 @@ static bool is_touched(const myth_source *src, const myth_candidate_place *c)
     return false;
 }
 
-/* Whether a place of the same row and function as place i of `now` was there before and is gone. */
-static bool has_gone(const looked *now, const looked *old, uint32_t i)
+static bool is_of_row(const looked *a, const myth_candidate_place *p, const looked *b, const myth_candidate_place *q)
 {
-    const myth_candidate_place *c = &now->k->candidate[i];
+    return strcmp(a->k->names + p->rule, b->k->names + q->rule) == 0 &&
+           strcmp(a->k->names + p->row, b->k->names + q->row) == 0 &&
+           strcmp(a->k->names + p->function, b->k->names + q->function) == 0;
+}
+
+/* Of the places that the text before did not have in this form, those that stand for one of the same row and function
+ * that is gone are old: what they say was said before, of the line as it was written then, or of another one, because
+ * a row finds few places in a function. Those in lines that the change left alone are counted first. */
+static void mark_old(uint8_t *before, const looked *now, const looked *old)
+{
     for (uint32_t o = 0; o < old->k->n; o++) {
         const myth_candidate_place *p = &old->k->candidate[o];
-        if (strcmp(old->k->names + p->rule, now->k->names + c->rule) == 0 &&
-            strcmp(old->k->names + p->row, now->k->names + c->row) == 0 &&
-            strcmp(old->k->names + p->function, now->k->names + c->function) == 0 &&
-            count(old, old->k->n, old, p) > count(now, now->k->n, old, p))
-            return true;
+        uint32_t at = now->k->n;
+        if (count(old, o + 1, old, p) <= count(now, now->k->n, old, p))
+            continue;
+        for (uint32_t i = 0; i < now->k->n; i++)
+            if (before[i] != MYTH_BEFORE_OLD && is_of_row(old, p, now, &now->k->candidate[i]) &&
+                (at == now->k->n || (before[at] == MYTH_BEFORE_NEW && before[i] == MYTH_BEFORE_EXPOSED)))
+                at = i;
+        if (at < now->k->n)
+            before[at] = MYTH_BEFORE_OLD;
     }
-    return false;
 }
 
 myth_status myth_before_mark(uint8_t *before, myth_finder *f, myth_chunker *chunker, myth_mem *mem,
@@ -121,12 +132,11 @@ myth_status myth_before_mark(uint8_t *before, myth_finder *f, myth_chunker *chun
     const myth_status st = myth_finder_find(&then, NULL, f, chunker, language, src->path, text, n, err);
     for (uint32_t i = 0; i < found->n && st == MYTH_OK; i++) {
         const myth_candidate_place *c = &found->candidate[i];
-        before[i] = MYTH_BEFORE_OLD;
-        if (count(&now, i + 1, &now, c) > count(&old, then.n, &now, c))
-            before[i] = is_touched(src, c)      ? MYTH_BEFORE_NEW
-                      : has_gone(&now, &old, i) ? MYTH_BEFORE_OLD
-                                                : MYTH_BEFORE_EXPOSED;
+        const bool was_there = count(&now, i + 1, &now, c) <= count(&old, then.n, &now, c);
+        before[i] = was_there ? MYTH_BEFORE_OLD : is_touched(src, c) ? MYTH_BEFORE_NEW : MYTH_BEFORE_EXPOSED;
     }
+    if (st == MYTH_OK)
+        mark_old(before, &now, &old);
     myth_candidates_free(&then, mem);
     myth_free(mem, text);
     return st;

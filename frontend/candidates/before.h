@@ -4,9 +4,9 @@
  *           that only moved are counted as they stand now
  * Same      a place of the same rule and about the same variable, whose line has the same text but for blanks at its
  *           ends. Of several, as many as there were before are old, the first ones
- * Exposed   a new place in lines that the change did not touch: it took away what spoke against it. Where a place of
- *           the same row of rules went from the function it is old: a row finds few places in one (pack.h), and this
- *           one only came into their number
+ * Written   a place that stands for one of the same row of rules and function that is gone is old as well: the line was
+ *           written anew, or the place only came into the number that a row finds in a function (pack.h)
+ * Exposed   a new place in lines that the change did not touch: it took away what spoke against it
  * Owner     the caller keeps everything; nothing is kept here
  * Errors    those of myth_finder_find; MYTH_ENOMEM */
 #ifndef MYTH_CANDIDATES_BEFORE_H

@@ -536,7 +536,7 @@ static void what_a_change_exposes_is_said(void **state)
     static const char before[] = "#include <stdlib.h>\n#include <string.h>\n\nchar *f(const char *s, size_t n)\n{\n"
                                  "    char *p = malloc(n);\n    if (!p)\n        return NULL;\n    memcpy(p, s, n);\n"
                                  "    return p;\n}\n\nint g(struct a *q)\n{\n    int k = q->k;\n    k += q->m;\n"
-                                 "    return k;\n}\n";
+                                 "    return k;\n}\n\nint m(struct a *z)\n{\n    return z->n;\n}\n";
     char line[1024], path[96];
     json_error_t e;
     size_t i;
@@ -550,7 +550,7 @@ static void what_a_change_exposes_is_said(void **state)
     cli_shell(&r, "$M convert -m models/mythos-judge.gguf -o $D/gone.gguf --type q8_0 "
                   "--kv 'mythos.judge=exposed=1.25 *=1:0' && git -C $D/gone add f.c && git -C $D/gone -c user.name=a "
                   "-c user.email=a@b commit -qm one && "
-                  "sed -i '/if (!p)/,/return NULL/d; s/int k = q->k;/int k = 0;/' $D/gone/f.c");
+                  "sed -i '/if (!p)/,/return NULL/d; s/int k = q->k;/int k = 0;/; s/z->n;/z->n + 1;/' $D/gone/f.c");
     assert_int_equal(r.code, 0);
     snprintf(line, sizeof(line),
              "$M inspect-diff -C $D/gone --judge-model $D/gone.gguf --find candidates --rules missing-null-check "
@@ -559,12 +559,12 @@ static void what_a_change_exposes_is_said(void **state)
     assert_int_equal(r.code, 0);
     json_t *all = json_loads(r.out, 0, &e);
     assert_non_null(all);
-    char *why[20] = {0};
-    double probability[20];
+    char *why[32] = {0};
+    double probability[32];
     json_array_foreach(json_object_get(all, "findings"), i, x)
     {
         const json_int_t at = line_of(x, 0);
-        assert_true(at < 20);
+        assert_true(at < 32);
         why[at] = (char *)text_of(x, "why");
         probability[at] = probability_of(x);
     }
@@ -574,6 +574,8 @@ static void what_a_change_exposes_is_said(void **state)
     assert_true(fabs(log(probability[7] / (1 - probability[7])) - log(plain / (1 - plain)) - 1.25) < 1e-5);
     assert_null(why[14]); /* q->m: as untested as before, when q->k was the row's one place in g */
     assert_true(plain_probability(14, "q") > 0);
+    assert_non_null(why[20]); /* a line that was written anew, and was as untested before */
+    assert_null(strstr(why[20], "no such place"));
     json_decref(all);
 }
 
