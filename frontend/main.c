@@ -110,14 +110,6 @@ static int unknown_command(myth_term *term, const char *word)
     return MYTH_EXIT_USAGE;
 }
 
-static const myth_command *find_command(const char *name)
-{
-    for (int i = 0; myth_commands[i]; i++)
-        if (strcmp(myth_commands[i]->name, name) == 0)
-            return myth_commands[i];
-    return NULL;
-}
-
 static void show_config(const myth_parsed *p)
 {
     for (int i = 0; i < p->n_slot; i++) {
@@ -315,7 +307,7 @@ int main(int argc, char **argv)
         word = "version";
     if (strcmp(word, "help") == 0)
         word = argv[2];
-    const myth_command *c = find_command(word);
+    const myth_command *c = myth_command_named(word);
     if (!c)
         return unknown_command(&term, word);
     if (strcmp(argv[1], "help") == 0 && argc > 3) {

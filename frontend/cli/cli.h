@@ -113,6 +113,7 @@ struct myth_command {
 
 /* The command table; NULL-terminated. */
 extern const myth_command *const myth_commands[];
+const myth_command *myth_command_named(const char *name); /* NULL: there is none */
 
 extern const myth_option myth_options_model[], myth_options_engine[], myth_options_sample[];
 enum { MYTH_N_OPTIONS_MODEL = 4, MYTH_N_OPTIONS_ENGINE = 17, MYTH_N_OPTIONS_SAMPLE = 7 };

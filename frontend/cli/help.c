@@ -8,6 +8,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+const myth_command *myth_command_named(const char *name)
+{
+    for (int i = 0; myth_commands[i]; i++)
+        if (strcmp(myth_commands[i]->name, name) == 0)
+            return myth_commands[i];
+    return NULL;
+}
+
 enum { FLAG_COLUMN = 34, WIDTH = 100, WIDTH_MIN = 60 };
 
 static const myth_option directory_option[] = {

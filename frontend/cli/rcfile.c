@@ -35,14 +35,6 @@ static const myth_option *option_of(const myth_option_group *g, size_t n_group, 
     return NULL;
 }
 
-static const myth_command *find_command(const char *name)
-{
-    for (int i = 0; myth_commands[i]; i++)
-        if (strcmp(myth_commands[i]->name, name) == 0)
-            return myth_commands[i];
-    return NULL;
-}
-
 /* The flag of the section's command, or of any command, c before others, when no section has begun. */
 static const myth_option *find_option(const myth_command *section, const myth_command *c, const char *name)
 {
@@ -110,7 +102,7 @@ static myth_status read_line(myth_parsed *p, const myth_command *c, const myth_c
             return myth_fail(err, MYTH_EFORMAT, "%s: a section is written [COMMAND]; the closing bracket is missing",
                              where);
         line[n - 1] = '\0';
-        *section = find_command(trimmed(line + 1));
+        *section = myth_command_named(trimmed(line + 1));
         return *section ? MYTH_OK
                         : myth_fail(err, MYTH_EFORMAT, "%s: unknown command '%.60s'; mythos --help lists the commands",
                                     where, trimmed(line + 1));
@@ -222,7 +214,7 @@ static myth_status read_value(tree *f, char *name, myth_error *err)
             *at = *at == '_' ? '-' : *at;
         if (f->section)
             return myth_fail(err, MYTH_EFORMAT, "%s: %.60s: an object in that of a command", place(f, t.line), name);
-        f->section = find_command(name);
+        f->section = myth_command_named(name);
         return f->section
                  ? MYTH_OK
                  : myth_fail(err, MYTH_EFORMAT, "%s: unknown command '%.60s'; mythos --help lists the commands",

@@ -1,67 +1,44 @@
 /* answer.c - writes answers, completes an answer that was cut off, and reads answers back. */
 #include "findings.h"
 
+#include "frontend/inspect/prompt/sink.h"
 #include "read.h"
 
 #include <string.h>
 
 /* ---- writing ---- */
 
-typedef struct {
-    char *dst;
-    size_t cap, len;
-} sink;
-
-static void put_bytes(sink *s, const char *text, size_t n)
-{
-    if (s->len < s->cap)
-        memcpy(s->dst + s->len, text, n < s->cap - s->len ? n : s->cap - s->len);
-    s->len += n;
-}
-
-static void put_text(sink *s, const char *text) { put_bytes(s, text, strlen(text)); }
-
-static void put_spelled(sink *s, const void *text, size_t n)
+static void put_spelled(myth_sink *s, const void *text, size_t n)
 {
     size_t left = s->len < s->cap ? s->cap - s->len : 0;
     s->len += myth_spell(left ? s->dst + s->len : NULL, left, text, n);
 }
 
-static void put_field(sink *s, const char *name, myth_str v)
+static void put_field(myth_sink *s, const char *name, myth_str v)
 {
-    put_text(s, name);
+    myth_sink_text(s, name);
     put_spelled(s, v.text, v.len);
 }
 
-static void put_word(sink *s, const char *name, const char *v)
+static void put_word(myth_sink *s, const char *name, const char *v)
 {
-    put_text(s, name);
-    put_text(s, v);
-}
-
-static void put_number(sink *s, uint32_t v)
-{
-    char d[10];
-    int n = 0;
-    do
-        d[9 - n++] = (char)('0' + v % 10);
-    while (v /= 10);
-    put_bytes(s, d + 10 - n, (size_t)n);
+    myth_sink_text(s, name);
+    myth_sink_text(s, v);
 }
 
 size_t myth_answer_write(char *dst, size_t cap, const myth_block *block, const myth_finding *f, uint32_t n,
                          const myth_str *context, uint32_t n_context)
 {
-    sink s = {dst, cap, 0};
-    put_text(&s, "{\"findings\":[");
+    myth_sink s = {dst, cap, 0};
+    myth_sink_text(&s, "{\"findings\":[");
     for (uint32_t i = 0; i < n; i++, f++) {
         const myth_source *src = block[f->block].src;
-        put_text(&s, i ? ",{\"file\":\"" : "{\"file\":\"");
-        put_bytes(&s, src->path_text, src->path_len);
-        put_text(&s, "\",\"lines\":[");
-        put_number(&s, myth_block_shown(&block[f->block], f->first));
-        put_text(&s, ",");
-        put_number(&s, myth_block_shown(&block[f->block], f->last));
+        myth_sink_text(&s, i ? ",{\"file\":\"" : "{\"file\":\"");
+        myth_sink_bytes(&s, src->path_text, src->path_len);
+        myth_sink_text(&s, "\",\"lines\":[");
+        myth_sink_number(&s, myth_block_shown(&block[f->block], f->first));
+        myth_sink_text(&s, ",");
+        myth_sink_number(&s, myth_block_shown(&block[f->block], f->last));
         put_field(&s, "],\"evidence\":\"", f->evidence);
         put_word(&s, "\",\"rule\":\"", myth_rules[f->rule].id);
         put_field(&s, "\",\"issue\":\"", f->issue);
@@ -70,14 +47,14 @@ size_t myth_answer_write(char *dst, size_t cap, const myth_block *block, const m
         put_word(&s, "\",\"status\":\"", myth_finding_status_name(f->status));
         put_field(&s, "\",\"fix\":\"", f->fix);
         put_field(&s, "\",\"missing\":\"", f->missing);
-        put_text(&s, "\"}");
+        myth_sink_text(&s, "\"}");
     }
-    put_text(&s, "],\"missing_context\":[");
+    myth_sink_text(&s, "],\"missing_context\":[");
     for (uint32_t i = 0; i < n_context; i++) {
         put_field(&s, i ? ",\"" : "\"", context[i]);
-        put_text(&s, "\"");
+        myth_sink_text(&s, "\"");
     }
-    put_text(&s, "]}");
+    myth_sink_text(&s, "]}");
     return s.len;
 }
 

@@ -3,6 +3,7 @@
 #include "prompt.h"
 
 #include "engine/base/hash.h"
+#include "sink.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -203,27 +204,6 @@ const char *myth_prompt_task(myth_prompt_style style) { return styles[style].lit
 
 const char *myth_prompt_system(myth_prompt_style style) { return styles[style].literal[RULES]; }
 
-/* Writes what fits into the buffer, and counts all bytes. */
-typedef struct {
-    char *dst;
-    size_t cap, len;
-} sink;
-
-static void put_bytes(sink *s, const char *text, size_t n)
-{
-    if (s->len < s->cap)
-        memcpy(s->dst + s->len, text, n < s->cap - s->len ? n : s->cap - s->len);
-    s->len += n;
-}
-
-static void put_text(sink *s, const char *text) { put_bytes(s, text, strlen(text)); }
-
-static void put_number(sink *s, uint32_t v)
-{
-    char d[12];
-    put_bytes(s, d, (size_t)snprintf(d, sizeof(d), "%u", v));
-}
-
 /* A block ends only where the builder ends it. word: "/file" or "/removed". */
 static bool closes_block(const unsigned char *p, size_t n, const char *word)
 {
@@ -237,7 +217,7 @@ static bool closes_block(const unsigned char *p, size_t n, const char *word)
 
 typedef size_t spell_fn(char *dst, size_t cap, const void *src, size_t len);
 
-static void put_data(sink *s, const unsigned char *p, size_t n, bool is_removed, spell_fn *spell)
+static void put_data(myth_sink *s, const unsigned char *p, size_t n, bool is_removed, spell_fn *spell)
 {
     size_t from = 0;
     for (size_t i = 0; i <= n; i++) {
@@ -249,7 +229,7 @@ static void put_data(sink *s, const unsigned char *p, size_t n, bool is_removed,
         s->len += spell(left ? s->dst + s->len : NULL, left, p + from, i - from);
         from = i;
         if (cut) {
-            put_bytes(s, "<\\", 2);
+            myth_sink_bytes(s, "<\\", 2);
             from = ++i; /* "<" is written, "/file" follows as it is */
         }
     }
@@ -312,7 +292,7 @@ uint32_t myth_prompt_n_removed(const myth_block *b, uint32_t *n_hidden)
     return n_shown;
 }
 
-static void put_removed(sink *s, const char *const *l, const myth_block *b)
+static void put_removed(myth_sink *s, const char *const *l, const myth_block *b)
 {
     uint32_t n_hidden = 0;
     size_t share = share_of(b);
@@ -325,27 +305,27 @@ static void put_removed(sink *s, const char *const *l, const myth_block *b)
         n_hidden += r->n_line - n_line;
         if (!n)
             continue;
-        put_text(s, l[REMOVED_PATH]);
+        myth_sink_text(s, l[REMOVED_PATH]);
         const char *path = r->path ? r->path : b->src->path;
         put_data(s, (const unsigned char *)path, strlen(path), true, myth_spell);
         if (!r->path) {
-            put_text(s, l[REMOVED_BEFORE]);
-            put_number(s, myth_block_shown(b, r->before));
+            myth_sink_text(s, l[REMOVED_BEFORE]);
+            myth_sink_number(s, myth_block_shown(b, r->before));
         }
-        put_text(s, l[REMOVED_OPEN]);
+        myth_sink_text(s, l[REMOVED_OPEN]);
         for (size_t at = 0; at < n;) {
             const char *line = r->text + at, *end = memchr(line, '\n', n - at);
             size_t len = end ? (size_t)(end - line) : n - at;
-            put_text(s, l[REMOVED_LINE]);
+            myth_sink_text(s, l[REMOVED_LINE]);
             put_data(s, (const unsigned char *)line, len, true, myth_spell_lossy);
-            put_bytes(s, "\n", 1);
+            myth_sink_bytes(s, "\n", 1);
             at += len + 1;
         }
-        put_text(s, l[REMOVED_CLOSE]);
+        myth_sink_text(s, l[REMOVED_CLOSE]);
     }
     if (n_hidden) {
-        put_number(s, n_hidden);
-        put_text(s, l[REMOVED_MORE]);
+        myth_sink_number(s, n_hidden);
+        myth_sink_text(s, l[REMOVED_MORE]);
     }
 }
 
@@ -380,26 +360,26 @@ void myth_blocks_number(myth_block *block, uint32_t n_old, uint32_t n)
         number_one(block, i);
 }
 
-static void put_block(sink *s, const char *const *l, const myth_block *b)
+static void put_block(myth_sink *s, const char *const *l, const myth_block *b)
 {
-    put_text(s, l[BLOCK_PATH]);
+    myth_sink_text(s, l[BLOCK_PATH]);
     put_data(s, (const unsigned char *)b->src->path, strlen(b->src->path), false, myth_spell);
-    put_text(s, l[BLOCK_LINES]);
-    put_number(s, myth_block_shown(b, b->first));
-    put_text(s, "-");
-    put_number(s, myth_block_shown(b, b->last));
-    put_text(s, l[BLOCK_SYMBOL]);
+    myth_sink_text(s, l[BLOCK_LINES]);
+    myth_sink_number(s, myth_block_shown(b, b->first));
+    myth_sink_text(s, "-");
+    myth_sink_number(s, myth_block_shown(b, b->last));
+    myth_sink_text(s, l[BLOCK_SYMBOL]);
     if (b->symbol)
         put_data(s, (const unsigned char *)b->symbol, strlen(b->symbol), false, myth_spell);
-    put_text(s, l[BLOCK_OPEN]);
+    myth_sink_text(s, l[BLOCK_OPEN]);
     for (uint32_t n = b->first; n <= b->last; n++) {
         const myth_line *line = &b->src->line[n - 1];
-        put_number(s, myth_block_shown(b, n));
-        put_text(s, l[LINE]);
+        myth_sink_number(s, myth_block_shown(b, n));
+        myth_sink_text(s, l[LINE]);
         put_data(s, b->src->bytes + line->off, line->len, false, myth_spell_lossy);
-        put_bytes(s, "\n", 1);
+        myth_sink_bytes(s, "\n", 1);
     }
-    put_text(s, l[BLOCK_CLOSE]);
+    myth_sink_text(s, l[BLOCK_CLOSE]);
     if (b->removed_most && l[REMOVED_PATH])
         put_removed(s, l, b);
 }
@@ -407,25 +387,25 @@ static void put_block(sink *s, const char *const *l, const myth_block *b)
 size_t myth_prompt_user(char *dst, size_t cap, const myth_prompt *p)
 {
     const char *const *l = styles[p->style].literal;
-    sink s = {dst, cap, 0};
+    myth_sink s = {dst, cap, 0};
     if (p->map && *p->map) {
-        put_text(&s, l[MAP_OPEN]);
-        put_text(&s, p->map);
-        put_text(&s, l[MAP_CLOSE]);
+        myth_sink_text(&s, l[MAP_OPEN]);
+        myth_sink_text(&s, p->map);
+        myth_sink_text(&s, l[MAP_CLOSE]);
     } else {
-        put_text(&s, l[MAP_NONE]);
+        myth_sink_text(&s, l[MAP_NONE]);
     }
-    put_text(&s, p->task ? p->task : l[TASK]);
-    put_text(&s, l[BEFORE_CODE]);
+    myth_sink_text(&s, p->task ? p->task : l[TASK]);
+    myth_sink_text(&s, l[BEFORE_CODE]);
     for (uint32_t i = 0; i < p->n_block; i++)
         put_block(&s, l, &p->block[i]);
-    put_text(&s, l[INSTRUCTIONS]);
+    myth_sink_text(&s, l[INSTRUCTIONS]);
     return s.len;
 }
 
 size_t myth_prompt_block(char *dst, size_t cap, const myth_block *block)
 {
-    sink s = {dst, cap, 0};
+    myth_sink s = {dst, cap, 0};
     put_block(&s, full, block);
     return s.len;
 }
@@ -468,11 +448,11 @@ myth_status myth_prompt_encode(const myth_tokenizer *t, myth_mem *mem, myth_chat
 
 size_t myth_prompt_text(char *dst, size_t cap, const myth_tokenizer *t, const int32_t *ids, size_t n_ids)
 {
-    sink s = {dst, cap, 0};
+    myth_sink s = {dst, cap, 0};
     for (size_t i = 0; i < n_ids; i++) {
         if (myth_tokenizer_is_control(t, ids[i])) {
             myth_str piece = myth_tokenizer_piece(t, ids[i]);
-            put_bytes(&s, piece.text, piece.len);
+            myth_sink_bytes(&s, piece.text, piece.len);
             continue;
         }
         size_t left = s.len < s.cap ? s.cap - s.len : 0;

@@ -16,12 +16,6 @@
 /* Some readers refuse a document without a version; this one is what other tools that write the form claim. */
 #define FORM_VERSION "4.3"
 
-static void put_attribute(void *user, const char *text, size_t len, bool is_placeholder)
-{
-    (void)is_placeholder;
-    myth_show_markup(user, text, len, true);
-}
-
 /* The column of finding i's evidence; 0 = it does not begin on the finding's first line. */
 static uint32_t evidence_column(const myth_report *r, uint32_t i)
 {
@@ -41,14 +35,14 @@ static void finding(FILE *f, const myth_report *r, uint32_t i)
     if (column)
         fprintf(f, " column=\"%u\"", column);
     fprintf(f, " severity=\"%s\" message=\"", level[w->severity]);
-    myth_show_issue(r, i, put_attribute, f);
+    myth_show_issue(r, i, myth_show_attribute, f);
     if (w->why.len) {
-        put_attribute(f, "\n", 1, false);
-        myth_show_text(r, w->why, put_attribute, f);
+        myth_show_attribute(f, "\n", 1, false);
+        myth_show_text(r, w->why, myth_show_attribute, f);
     }
     if (w->fix.len) {
-        put_attribute(f, "\nFix: ", 6, false);
-        myth_show_text(r, w->fix, put_attribute, f);
+        myth_show_attribute(f, "\nFix: ", 6, false);
+        myth_show_text(r, w->fix, myth_show_attribute, f);
     }
     fprintf(f, "\" source=\"mythos.%s\"/>\n", myth_rules[w->rule].id);
 }
@@ -56,14 +50,14 @@ static void finding(FILE *f, const myth_report *r, uint32_t i)
 static void not_inspected(FILE *f, const myth_report *r, const myth_missed *m)
 {
     fprintf(f, "<error line=\"%u\" severity=\"warning\" message=\"Not inspected: ", m->first);
-    myth_show_cstr(r, m->why, put_attribute, f);
+    myth_show_cstr(r, m->why, myth_show_attribute, f);
     fputs("\" source=\"mythos.not-inspected\"/>\n", f);
 }
 
 static void incomplete(FILE *f, const myth_report *r)
 {
     fputs("<error line=\"0\" severity=\"warning\" message=\"The inspection is incomplete: ", f);
-    myth_show_cstr(r, myth_report_incomplete(r), put_attribute, f);
+    myth_show_cstr(r, myth_report_incomplete(r), myth_show_attribute, f);
     fputs("\" source=\"mythos.incomplete\"/>\n", f);
 }
 
@@ -101,9 +95,9 @@ static void file_element(FILE *f, const myth_report *r, uint32_t first)
     const char *path = entry_path(r, first);
     fputs("<file name=\"", f);
     if (first == 0)
-        myth_show_title(r, put_attribute, f);
+        myth_show_title(r, myth_show_attribute, f);
     else
-        myth_show_file(path, put_attribute, f);
+        myth_show_file(path, myth_show_attribute, f);
     fputs("\">\n", f);
     for (uint32_t e = first; e < n_entry(r); e++) {
         if (!is_in_file(r, e, path))

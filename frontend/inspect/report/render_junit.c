@@ -24,12 +24,6 @@
 
 enum { PRINT_CHARS = 8 }; /* of the fingerprint */
 
-static void put_attribute(void *user, const char *text, size_t len, bool is_placeholder)
-{
-    (void)is_placeholder;
-    myth_show_markup(user, text, len, true);
-}
-
 static void put_text(void *user, const char *text, size_t len, bool is_placeholder)
 {
     (void)is_placeholder;
@@ -41,9 +35,9 @@ static void begin(FILE *f, const myth_report *r, const char *class, const char *
 {
     fprintf(f, "<testcase classname=\"mythos.%s\" name=\"", class);
     if (path)
-        myth_show_file(path, put_attribute, f);
+        myth_show_file(path, myth_show_attribute, f);
     else
-        myth_show_title(r, put_attribute, f);
+        myth_show_title(r, myth_show_attribute, f);
 }
 
 /* Closes the name's quotes, and says where it is. */
@@ -52,7 +46,7 @@ static void place(FILE *f, const char *path, uint32_t line)
     fputc('"', f);
     if (path) {
         fputs(" file=\"", f);
-        myth_show_file(path, put_attribute, f);
+        myth_show_file(path, myth_show_attribute, f);
         fputc('"', f);
     }
     if (line)
@@ -65,14 +59,14 @@ static void finding(FILE *f, const myth_report *r, uint32_t i)
     const char *id = myth_rules[w->rule].id, *path = myth_show_path(r, i);
     begin(f, r, id, path);
     fputs(": ", f);
-    myth_show_issue(r, i, put_attribute, f);
+    myth_show_issue(r, i, myth_show_attribute, f);
     if (r->mark)
         fprintf(f, " (%.*s)", (int)PRINT_CHARS, r->mark[i].fingerprint.text);
     else
         fprintf(f, " (line %u)", w->first);
     place(f, path, w->first);
     fprintf(f, ">\n<failure type=\"%s\" message=\"", id);
-    myth_show_issue(r, i, put_attribute, f);
+    myth_show_issue(r, i, myth_show_attribute, f);
     fputs("\">", f);
     myth_show_file(path, put_text, f);
     fprintf(f, ":%u-%u: %s\n", w->first, w->last, myth_severity_name(w->severity));
@@ -97,7 +91,7 @@ static void incomplete(FILE *f, const myth_report *r, const myth_missed *m)
         fprintf(f, " lines %u-%u", m->first, m->last);
     place(f, m ? m->path : NULL, m ? m->first : 0);
     fprintf(f, ">\n<error type=\"%s\" message=\"", type);
-    myth_show_cstr(r, m ? m->why : myth_report_incomplete(r), put_attribute, f);
+    myth_show_cstr(r, m ? m->why : myth_report_incomplete(r), myth_show_attribute, f);
     fputs("\"/>\n</testcase>\n", f);
 }
 
@@ -144,7 +138,7 @@ void myth_render_junit(FILE *f, const myth_report *r, const myth_term *t)
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"mythos\" tests=\"%u\" failures=\"%u\" "
             "errors=\"%u\">\n<testsuite name=\"",
             n, n_failure, n_error);
-    myth_show_title(r, put_attribute, f);
+    myth_show_title(r, myth_show_attribute, f);
     fprintf(f, "\" tests=\"%u\" failures=\"%u\" errors=\"%u\">\n", n, n_failure, n_error);
     if (!r->complete)
         incomplete(f, r, NULL);

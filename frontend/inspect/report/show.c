@@ -120,6 +120,12 @@ void myth_show_markup(FILE *f, const char *text, size_t len, bool is_attribute)
     }
 }
 
+void myth_show_attribute(void *file, const char *text, size_t len, bool is_placeholder)
+{
+    (void)is_placeholder;
+    myth_show_markup(file, text, len, true);
+}
+
 uint32_t myth_show_column(const myth_source *src, uint32_t line, uint32_t n)
 {
     const unsigned char *p = src->bytes + src->line[line - 1].off;

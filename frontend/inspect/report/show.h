@@ -41,6 +41,8 @@ size_t myth_show_one(const char **shown, size_t *shown_len, const char *p, size_
 /* Writes text as myth_show_one shows it, with references of HTML and XML for the signs that these forms act on. Inside
  * an attribute of XML a raw newline or tab would be read as a blank, so they become references too. */
 void myth_show_markup(FILE *f, const char *text, size_t len, bool is_attribute);
+/* The same inside of an attribute, as a sink of the functions below; file: FILE *. */
+void myth_show_attribute(void *file, const char *text, size_t len, bool is_placeholder);
 /* The column behind the first n bytes of line `line` (both from 1), in characters; a byte that is not UTF-8 counts as
  * one. */
 uint32_t myth_show_column(const myth_source *src, uint32_t line, uint32_t n);
