@@ -22,7 +22,7 @@ static const myth_option options[] = {
     {"mem-mode", NULL, MYTH_OPT_CHOICE, "share|reserve", offsetof(myth_global, mem_mode), "share", 0, 0,
      "share takes pages of the host's memory when they are written and gives back those of tokens that are dropped; "
      "reserve takes all that the plan lists before the run begins, so that nothing lacks later, or refuses"},
-    {"mem-report", NULL, MYTH_OPT_TEXT, "FILE", offsetof(myth_global, mem_report), NULL, 0, 0,
+    {"mem-report", NULL, MYTH_OPT_OUT, "FILE", offsetof(myth_global, mem_report), NULL, 0, 0,
      "write the planned, peak and live bytes of each memory class as JSON; to FILE.jsonl lines while the command runs"},
     {"control", NULL, MYTH_OPT_TEXT, "SOCKET", offsetof(myth_global, control), NULL, 0, 0,
      "listen on a Unix socket for JSON lines while the command runs: stats, limit, pause, resume, cancel"},

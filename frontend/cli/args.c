@@ -138,7 +138,8 @@ static bool set_value(const myth_option *o, void *field, const char *text)
         *(float *)field = (float)v;
         return true;
     }
-    case MYTH_OPT_TEXT: *(const char **)field = text; return true;
+    case MYTH_OPT_TEXT:
+    case MYTH_OPT_OUT: *(const char **)field = text; return true;
     case MYTH_OPT_CHOICE: return parse_choice(field, o->value, text);
     case MYTH_OPT_LIST: {
         myth_opt_list *list = field;
@@ -194,7 +195,8 @@ void myth_args_text(const myth_opt_slot *s, char *dst, size_t cap)
     case MYTH_OPT_U64: snprintf(dst, cap, "%llu", (unsigned long long)*(uint64_t *)s->field); break;
     case MYTH_OPT_SIZE: snprintf(dst, cap, "%s", myth_size_text(size, *(uint64_t *)s->field)); break;
     case MYTH_OPT_F32: snprintf(dst, cap, "%g", (double)*(float *)s->field); break;
-    case MYTH_OPT_TEXT: snprintf(dst, cap, "%s", *(const char **)s->field ? *(const char **)s->field : ""); break;
+    case MYTH_OPT_TEXT:
+    case MYTH_OPT_OUT: snprintf(dst, cap, "%s", *(const char **)s->field ? *(const char **)s->field : ""); break;
     case MYTH_OPT_CHOICE: {
         const char *c = s->opt->value;
         for (int i = *(int *)s->field; i > 0; i--)
@@ -221,6 +223,8 @@ static const char *const own_names[] = {
     "batch",  "chunks",  "files",  "for",  "format", "hidden", "jsonl",           "output",
     "prompt", "rebuild", "report", "rows", "top",    "type",   "update-baseline", "weights",
 };
+
+bool myth_args_is_text(const myth_option *o) { return o->kind == MYTH_OPT_TEXT || o->kind == MYTH_OPT_OUT; }
 
 bool myth_args_is_json(const myth_option *o) { return o->kind == MYTH_OPT_FLAG && strcmp(o->name, "json") == 0; }
 

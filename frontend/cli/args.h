@@ -30,6 +30,7 @@ typedef enum {
     MYTH_OPT_SIZE,   /* uint64_t, with unit */
     MYTH_OPT_F32,    /* float         */
     MYTH_OPT_TEXT,   /* const char *  */
+    MYTH_OPT_OUT,    /* const char *: the path of a file that the command writes (hints.h keeps it from its inputs) */
     MYTH_OPT_CHOICE, /* int: index of the word in `value`, such as "text|json|jsonl" */
     MYTH_OPT_LIST    /* myth_opt_list: the flag may be repeated; the environment can give one item only */
 } myth_opt_kind;
@@ -104,6 +105,8 @@ void myth_args_env_name(const myth_option *o, const char *command, char *dst, si
 bool myth_args_is_own(const char *name);
 /* Whether the word of len bytes, "--top" or "-k", is a spelling of the option. */
 bool myth_args_spells(const myth_option *o, const char *word, size_t len);
+/* Whether the value is one text, const char *. */
+bool myth_args_is_text(const myth_option *o);
 /* Whether the flag prints JSON, so that --format json is another spelling of it. */
 bool myth_args_is_json(const myth_option *o);
 /* The word of `list` that `word` is probably a misspelling of; NULL when none is similar enough. */

@@ -329,6 +329,8 @@ myth_status myth_cli_model_adapt(myth_cli *cli, myth_model *m, const myth_opt_li
     for (int i = 0; i < lora->n; i++) {
         myth_status st = myth_cli_lora_spec(path, sizeof(path), &scale, lora->item[i], err);
         if (st == MYTH_OK)
+            st = myth_hint_check_input(cli, path, err);
+        if (st == MYTH_OK)
             st = myth_model_adapt(m, path, scale, err);
         if (st != MYTH_OK)
             return st;
@@ -410,6 +412,21 @@ static myth_status refuse_with_numbers(myth_cli *cli, const char *spec, const ch
     return st;
 }
 
+/* Fails where an output of the command is one of the model's files. */
+static myth_status keep_model(const myth_cli *cli, const myth_weights *w, myth_error *err)
+{
+    static const char *const name[] = {"config.json", "tokenizer.json", "tokenizer.model", "tokenizer_config.json",
+                                       "model.safetensors.index.json"};
+    char path[PATH_MAX];
+    myth_status st = MYTH_OK;
+    for (uint32_t i = 0; i < myth_weights_n_file(w) && st == MYTH_OK; i++)
+        st = myth_hint_check_input(cli, myth_weights_file(w, i), err);
+    for (size_t i = 0; i < sizeof(name) / sizeof(name[0]) && st == MYTH_OK; i++)
+        if (snprintf(path, sizeof(path), "%s/%s", myth_weights_path(w), name[i]) < (int)sizeof(path))
+            st = myth_hint_check_input(cli, path, err);
+    return st;
+}
+
 myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model_flags *f,
                                 const myth_engine_flags *engine, myth_weights_level level, myth_error *err)
 {
@@ -432,7 +449,8 @@ myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model
     if (myth_weights_has_namesake(out->weights))
         myth_term_note(cli->term, "%s: the path ./%s is used, not the model of that name in the Hugging Face cache",
                        spec, spec);
-    if (engine)
+    st = keep_model(cli, out->weights, err);
+    if (st == MYTH_OK && engine)
         st = myth_cli_model_adapt(cli, out, &engine->lora, err);
     if (st == MYTH_OK && f->check_tensors)
         st = myth_model_check_tensors(out, err);

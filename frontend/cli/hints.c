@@ -155,12 +155,137 @@ myth_status myth_hint_check_file(const char *flag, const char *path, myth_error 
     return check_output(flag, path, true, err);
 }
 
+/* ---- what is written, and what is read ---- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool is_same(const struct stat *x, const struct stat *y)
+{
+    return x->st_dev == y->st_dev && x->st_ino == y->st_ino;
+}
+
 bool myth_hint_is_same_file(const char *a, const char *b)
 {
+    char of_a[PATH_MAX], of_b[PATH_MAX];
     struct stat x, y;
-    if (stat(a, &x) != 0)
-        return strcmp(a, b) == 0;
-    return S_ISREG(x.st_mode) && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    const bool has_a = stat(a, &x) == 0, has_b = stat(b, &y) == 0;
+    if (has_a || has_b)
+        return has_a && has_b && S_ISREG(x.st_mode) && is_same(&x, &y);
+    folder_of(of_a, a);
+    folder_of(of_b, b);
+    return strcmp(base_name(a), base_name(b)) == 0 &&
+           (strcmp(of_a, of_b) == 0 || (stat(of_a, &x) == 0 && stat(of_b, &y) == 0 && is_same(&x, &y)));
+}
+
+/* The text number k that an option was given; NULL behind the last. */
+static const char *text_of(const myth_opt_slot *s, int k)
+{
+    const myth_opt_list *list = s->field;
+    if (s->opt->kind == MYTH_OPT_LIST)
+        return k < list->n ? list->item[k] : NULL;
+    return k == 0 && myth_args_is_text(s->opt) ? *(const char **)s->field : NULL;
+}
+
+/* The file number k that an option writes; NULL behind the last. */
+static const char *written_by(const myth_opt_slot *s, int k)
+{
+    const char *text = text_of(s, k);
+    const bool has_form = s->opt->kind == MYTH_OPT_LIST && s->opt->value && strcmp(s->opt->value, "FORM=PATH") == 0;
+    if (text && has_form)
+        return strchr(text, '=') ? strchr(text, '=') + 1 : text;
+    return s->opt->kind == MYTH_OPT_OUT ? text : NULL;
+}
+
+/* The same of the files that it reads. */
+static const char *read_by(const myth_opt_slot *s, int k)
+{
+    const char *value = s->opt->value ? s->opt->value : "";
+    const bool is_file = strncmp(value, "FILE", 4) == 0 || strcmp(value, "MODEL") == 0 || strcmp(value, "M") == 0;
+    return is_file && s->opt->kind != MYTH_OPT_OUT ? text_of(s, k) : NULL;
+}
+
+/* "-o", else "--report". */
+static const char *flag_of(char dst[48], const myth_option *o)
+{
+    const size_t n = o->also ? strcspn(o->also, ", ") : 0;
+    if (n && n < 48)
+        snprintf(dst, 48, "%.*s", (int)n, o->also);
+    else
+        snprintf(dst, 48, "--%.40s", o->name);
+    return dst;
+}
+
+typedef bool same_as(const void *input, const char *output);
+
+static bool is_path(const void *input, const char *output) { return myth_hint_is_same_file(input, output); }
+
+static bool is_file_of(const void *input, const char *output)
+{
+    struct stat own;
+    return stat(output, &own) == 0 && is_same(input, &own);
+}
+
+/* Fails for an output that is the input, as `same` has it; name: of the input. */
+static myth_status keep_apart(const myth_cli *cli, same_as *same, const void *input, const char *name, myth_error *err)
+{
+    char flag[48];
+    for (int i = 0; cli->parsed && i < cli->parsed->n_slot; i++) {
+        const myth_opt_slot *s = &cli->parsed->slot[i];
+        const char *out;
+        for (int k = 0; (out = written_by(s, k)) != NULL; k++)
+            if (same(input, out))
+                return myth_fail(err, MYTH_EARG, "%s %.120s: would overwrite %.120s, which is read; give another file",
+                                 flag_of(flag, s->opt), out, name);
+    }
+    return MYTH_OK;
+}
+
+myth_status myth_hint_check_input(const myth_cli *cli, const char *path, myth_error *err)
+{
+    struct stat st;
+    return path && stat(path, &st) == 0 && S_ISREG(st.st_mode) ? keep_apart(cli, is_path, path, path, err) : MYTH_OK;
+}
+
+/* Fails for an output behind number k of slot i that is the same file. */
+static myth_status check_others(const myth_cli *cli, int i, int k, myth_error *err)
+{
+    const myth_opt_slot *s = cli->parsed->slot;
+    const myth_option *first = s[i].opt;
+    const char *own = written_by(&s[i], k), *out;
+    char flag[48], other[48];
+    for (int at = k + 1; i < cli->parsed->n_slot; i++, at = 0)
+        for (; (out = written_by(&s[i], at)) != NULL; at++)
+            if (myth_hint_is_same_file(own, out))
+                return s[i].opt == first
+                         ? myth_fail(err, MYTH_EARG, "%s: %.160s is named twice; give each a file of its own",
+                                     flag_of(flag, first), own)
+                         : myth_fail(err, MYTH_EARG, "%s and %s name one file, %.160s; give each a file of its own",
+                                     flag_of(flag, first), flag_of(other, s[i].opt), own);
+    return MYTH_OK;
+}
+
+myth_status myth_hint_check_apart(const myth_cli *cli, myth_error *err)
+{
+    struct stat in;
+    const char *path;
+    myth_status st = MYTH_OK;
+    for (int i = 0; cli->parsed && i < cli->parsed->n_slot; i++) {
+        const myth_opt_slot *s = &cli->parsed->slot[i];
+        for (int k = 0; (path = written_by(s, k)) != NULL; k++)
+            MYTH_TRY(check_others(cli, i, k, err));
+        for (int k = 0; (path = read_by(s, k)) != NULL; k++)
+            MYTH_TRY(myth_hint_check_input(cli, path, err));
+    }
+    for (int i = 0; i < cli->n_arg && strncmp(cli->command->args, "QU", 2) != 0; i++) /* a query is no file */
+        MYTH_TRY(myth_hint_check_input(cli, cli->arg[i], err));
+    if (fstat(STDIN_FILENO, &in) == 0 && S_ISREG(in.st_mode))
+        MYTH_TRY(keep_apart(cli, is_file_of, &in, "the standard input", err));
+fail:
+    return st;
 }
 
 const char *myth_hint_command_of(const char *word, size_t len)

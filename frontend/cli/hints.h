@@ -1,5 +1,5 @@
 /* hints.h - the next step after a mistake: what a missing path was probably meant to be, whether an output can be
- * made before the work for it begins, and whose flag a flag is.
+ * made before the work for it begins and is none of the inputs, and whose flag a flag is.
  *
  * Texts    a hint is the end of a message and begins with "; "
  * Memory   nothing is allocated
@@ -23,9 +23,16 @@ myth_status myth_hint_check_dir(const char *dir, myth_error *err);
 myth_status myth_hint_check_output(const char *flag, const char *path, myth_error *err);
 /* The same, for an output that needs a regular file, so that standard output or a device will not do. */
 myth_status myth_hint_check_file(const char *flag, const char *path, myth_error *err);
-/* Whether both paths name one file, of which the one writer would lose what the other wrote. A device may be named
- * twice. */
+/* Whether both paths name one file, by device and inode, of which the one writer would lose what the other wrote; of
+ * files that are not there, by folder and name. A device may be named twice. */
 bool myth_hint_is_same_file(const char *a, const char *b);
+/* Whether no output of the command (options of MYTH_OPT_OUT, FORM=PATH) is a file that its arguments, its flags or its
+ * standard input read, or that of another output: asked for every command before it opens any. MYTH_EARG: the message
+ * names both. */
+myth_status myth_hint_check_apart(const myth_cli *cli, myth_error *err);
+/* The same for one more file that the command reads and its flags do not name: of a model, of a list. path NULL, or of
+ * no file, is well. */
+myth_status myth_hint_check_input(const myth_cli *cli, const char *path, myth_error *err);
 /* The first command that has the flag, "--staged" or "-k"; NULL = none. */
 const char *myth_hint_command_of(const char *word, size_t len);
 /* The command that the word is probably a misspelling of; NULL = none. */

@@ -17,7 +17,7 @@ typedef struct {
 } convert_opts;
 
 static const myth_option options[] = {
-    {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(convert_opts, output), NULL, 0, 0, "the .gguf file to write"},
+    {"output", "-o", MYTH_OPT_OUT, "FILE", offsetof(convert_opts, output), NULL, 0, 0, "the .gguf file to write"},
     {"type", NULL, MYTH_OPT_TEXT, "TYPE", offsetof(convert_opts, type), "q8_0", 0, 0,
      "type of the matrices, or a mix of types as llama.cpp names them: f16, bf16, q8_0, q6_k, q5_k_m, q4_k_m, q4_k_s, "
      "q4_0, "
@@ -127,10 +127,6 @@ static int run(myth_cli *cli, const void *opts)
         return myth_cli_failf(cli, MYTH_EARG, "convert: -o FILE is missing; it is the .gguf file to write");
     if (myth_hint_check_file("-o", o->output, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
-    if (o->model.model && myth_hint_is_same_file(o->model.model, o->output))
-        return myth_cli_failf(cli, MYTH_EARG,
-                              "convert: -m and -o are the same file, %.120s, which would be lost; name another with -o",
-                              o->output);
     if (o->kv) {
         facts = myth_alloc(cli->mem, MYTH_MEM_STAGING, "facts", strlen(o->kv) + 1);
         if (!facts)
@@ -140,11 +136,6 @@ static int run(myth_cli *cli, const void *opts)
     }
     MYTH_TRY(myth_cli_model_open(cli, &model, &o->model, NULL, MYTH_WEIGHTS_DATA, &err));
     MYTH_TRY(check_facts(kv, co.n_kv, &model, &err));
-    for (uint32_t i = 0; i < myth_weights_n_file(model.weights); i++)
-        if (myth_hint_is_same_file(myth_weights_file(model.weights, i), o->output))
-            MYTH_TRY(myth_fail(&err, MYTH_EARG,
-                               "convert: -o is a file of the model, %.120s, which would be lost; name another with -o",
-                               o->output));
     if (o->imatrix)
         MYTH_TRY(myth_imatrix_open(&imatrix, cli->mem, o->imatrix, &err));
     co.imatrix = imatrix;

@@ -50,7 +50,7 @@ static const myth_option options[] = {
      "read a text from each line, a JSON string or {\"text\"[,\"id\"]}, and print a vector on each line"},
     {"files", NULL, MYTH_OPT_FLAG, NULL, offsetof(embed_opts, files), NULL, 0, 0,
      "read a path from each line; each file is a text, and its path the id"},
-    {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(embed_opts, output), "(standard output)", 0, 0,
+    {"output", "-o", MYTH_OPT_OUT, "FILE", offsetof(embed_opts, output), "(standard output)", 0, 0,
      "write the vectors to FILE"},
     {"format", NULL, MYTH_OPT_CHOICE, "jsonl|npy", offsetof(embed_opts, format), "jsonl", 0, 0,
      "format of -o: JSON lines, or a NumPy array float32 [texts, dim]"},

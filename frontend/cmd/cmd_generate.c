@@ -60,7 +60,7 @@ static const myth_option many[] = {
      "answer the prompt on each line (- = standard input): {\"text\"|\"ids\"|\"messages\"[,\"id\",\"n\","
      "\"seed\",\"max_tokens\",\"temperature\",\"top_k\",\"top_p\",\"min_p\",\"stop\",\"grammar\"|\"json_schema\"]} or "
      "a string"},
-    {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(myth_generate_flags, output), NULL, 0, 0,
+    {"output", "-o", MYTH_OPT_OUT, "FILE", offsetof(myth_generate_flags, output), NULL, 0, 0,
      "where to write a JSON object for each prompt, in their order"},
     {"parallel", "-np", MYTH_OPT_U32, "N", offsetof(myth_generate_flags, parallel), "(as many as fit, at most 16)", 0,
      MYTH_MANY_MOST, "answers generated at once; they are the same for any number"},

@@ -13,7 +13,7 @@ typedef struct {
 } imatrix_opts;
 
 static const myth_option options[] = {
-    {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(imatrix_opts, output), "imatrix.gguf", 0, 0,
+    {"output", "-o", MYTH_OPT_OUT, "FILE", offsetof(imatrix_opts, output), "imatrix.gguf", 0, 0,
      "the importance matrix to write"},
     {"chunks", NULL, MYTH_OPT_U32, "N", offsetof(imatrix_opts, n_most), "(all)", 0, 0,
      "most windows of the text to run"},

@@ -27,9 +27,9 @@ static const myth_option options[] = {
     {"ids", NULL, MYTH_OPT_TEXT, "LIST", offsetof(logits_opts, ids), NULL, 0, 0, "token ids: 2,106"},
     {"ids-file", NULL, MYTH_OPT_TEXT, "FILE", offsetof(logits_opts, ids_file), NULL, 0, 0,
      "a file with ids on each line, [2,106] or {\"ids\":[2,106]}; all lines are computed in one batch"},
-    {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(logits_opts, out), NULL, 0, 0,
+    {"output", "-o", MYTH_OPT_OUT, "FILE", offsetof(logits_opts, out), NULL, 0, 0,
      "write the logits as .npy, float32 [n_tok, vocab]"},
-    {"hidden", NULL, MYTH_OPT_TEXT, "FILE", offsetof(logits_opts, hidden), NULL, 0, 0,
+    {"hidden", NULL, MYTH_OPT_OUT, "FILE", offsetof(logits_opts, hidden), NULL, 0, 0,
      "write the residual stream as .npy, float32 [n_layer+1, n_tok, d]"},
     {"top-k", NULL, MYTH_OPT_U32, "K", offsetof(logits_opts, top_k), NULL, 0, 1024,
      "print the K best logits of every token as JSON"},
@@ -377,9 +377,6 @@ static int run(myth_cli *cli, const void *opts)
         return myth_cli_failf(cli, MYTH_EARG, "logits: --json prints the best logits; say how many with --top-k K");
     if (r.o->fast && cli->global->is_exact)
         return myth_cli_failf(cli, MYTH_EARG, "logits: --fast and --exact exclude each other; --exact is the default");
-    if (r.o->out && r.o->hidden && myth_hint_is_same_file(r.o->out, r.o->hidden))
-        return myth_cli_failf(cli, MYTH_EARG, "logits: -o and --hidden both name %.160s; give each a file of its own",
-                              r.o->out);
     if (myth_hint_check_output("-o", r.o->out, &err) != MYTH_OK ||
         myth_hint_check_output("--hidden", r.o->hidden, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);

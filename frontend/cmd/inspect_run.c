@@ -32,7 +32,7 @@ const myth_option myth_options_inspect[MYTH_N_OPTIONS_INSPECT] = {
     {"category", NULL, MYTH_OPT_TEXT, "ID", AT(category), NULL, 0, 0,
      "what this report is told apart by where there are several of one commit, in json and sarif "
      "(automationDetails.id)"},
-    {"patch", NULL, MYTH_OPT_TEXT, "FILE", AT(patch), NULL, 0, 0,
+    {"patch", NULL, MYTH_OPT_OUT, "FILE", AT(patch), NULL, 0, 0,
      "write the fixes that apply cleanly and parse into one diff for git apply; empty when there are none"},
     {"baseline", NULL, MYTH_OPT_TEXT, "FILE", AT(baseline), NULL, 0, 0,
      "an earlier report (json, jsonl, sarif); findings that it has are known and do not count"},

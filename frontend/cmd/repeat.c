@@ -58,7 +58,7 @@ static void add_flags(myth_repeat *r)
                 add_item(r->kept, list->item[k], !strcmp(s->opt->name, "output"));
         } else if (!strcmp(s->opt->name, "patch")) { /* where it is written changes nothing */
             add_text(r->kept, r->o->patch ? "a patch" : "");
-        } else if (s->opt->kind == MYTH_OPT_TEXT) {
+        } else if (myth_args_is_text(s->opt)) {
             add_text(r->kept, *(const char **)s->field);
         } else {
             myth_args_text(s, value, sizeof(value));

@@ -4,6 +4,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/json.h"
 #include "engine/base/map.h"
+#include "frontend/cli/hints.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -142,6 +143,9 @@ static myth_status see_file(myth_texts *t, const char *path, size_t n, myth_erro
     if (!S_ISREG(info.st_mode) || info.st_size > FILE_BYTES_MAX)
         return myth_fail(err, MYTH_ELIMIT, "%s: line %llu: %s: expected a regular file of at most %d bytes", t->path,
                          (unsigned long long)t->line_no, path, FILE_BYTES_MAX);
+    const myth_status st = myth_hint_check_input(t->cli, path, err);
+    if (st != MYTH_OK)
+        return st;
     uint64_t *hash = &t->file_hash[t->n_file++];
     hash_file(path, hash, &n_byte);
     t->longest = n_byte > t->longest ? (size_t)n_byte : t->longest;

@@ -16,7 +16,7 @@ typedef struct {
 } logprobs_opts;
 
 static const myth_option options[] = {
-    {"output", "-o", MYTH_OPT_TEXT, "FILE", offsetof(logprobs_opts, output), NULL, 0, 0,
+    {"output", "-o", MYTH_OPT_OUT, "FILE", offsetof(logprobs_opts, output), NULL, 0, 0,
      "where to write a JSON object for each prompt, in their order"},
     {"resume", NULL, MYTH_OPT_CHOICE, "on|off", offsetof(logprobs_opts, resume), "on", 0, 0,
      "go on from what an interrupted run with the same model, prompts and flags finished; off: begin anew"},
@@ -32,7 +32,7 @@ static const myth_option_group groups[] = {
     MYTH_GROUP_ENGINE(logprobs_opts, engine),       MYTH_GROUP_SHARES(logprobs_opts, shares),
 };
 
-static myth_status check(const logprobs_opts *o, const char *prompts, myth_error *err)
+static myth_status check(const logprobs_opts *o, myth_error *err)
 {
     const char *const out[] = {o->output, o->what.save_baseline}, *const flag[] = {"-o", "--save-baseline"};
     if (o->dry_run)
@@ -42,16 +42,10 @@ static myth_status check(const logprobs_opts *o, const char *prompts, myth_error
     for (int i = 0; i < 2; i++) {
         if (!out[i])
             continue;
-        if (myth_hint_is_same_file(prompts, out[i]) ||
-            (o->what.baseline && myth_hint_is_same_file(o->what.baseline, out[i])))
-            return myth_fail(err, MYTH_EARG, "%s %.200s: would overwrite what is read; give another file", flag[i],
-                             out[i]);
         const myth_status st = myth_hint_check_file(flag[i], out[i], err);
         if (st != MYTH_OK)
             return st;
     }
-    if (o->what.save_baseline && myth_hint_is_same_file(o->output, o->what.save_baseline))
-        return myth_fail(err, MYTH_EARG, "-o and --save-baseline name one file; give two");
     return MYTH_OK;
 }
 
@@ -112,7 +106,7 @@ static int run(myth_cli *cli, const void *opts)
     const logprobs_opts *o = opts;
     myth_error err = {0};
     uint64_t n_fault = 0;
-    myth_status st = check(o, cli->arg[0], &err);
+    myth_status st = check(o, &err);
     if (st == MYTH_OK)
         st = myth_shares_begin(cli, &o->shares, cli->arg[0], o->output, o->resume == 0 || cli->goes_on, o->dry_run,
                                &err);

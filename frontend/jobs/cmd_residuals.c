@@ -35,12 +35,12 @@ typedef struct {
 
 #define AT(field) offsetof(residual_opts, field)
 static const myth_option options[] = {
-    {"output", "-o", MYTH_OPT_TEXT, "FILE", AT(output), NULL, 0, 0,
+    {"output", "-o", MYTH_OPT_OUT, "FILE", AT(output), NULL, 0, 0,
      "write the means to FILE, as .safetensors: mean.LABEL, count.LABEL, direction.LABEL, ..."},
     {"base", NULL, MYTH_OPT_TEXT, "LABEL", AT(base), "(first in order of bytes)", 0, 0,
      "label that the directions of the others begin at"},
     {"type", NULL, MYTH_OPT_CHOICE, "f32|f64", AT(type), "f32", 0, 0, "element type of means and directions"},
-    {"report", NULL, MYTH_OPT_TEXT, "FILE", AT(report), NULL, 0, 0,
+    {"report", NULL, MYTH_OPT_OUT, "FILE", AT(report), NULL, 0, 0,
      "also write a page with plots by layer (HTML, no scripts)"},
     {"resume", NULL, MYTH_OPT_CHOICE, "on|off", AT(resume), "on", 0, 0,
      "go on where the same command was stopped; off: begin anew"},
@@ -421,6 +421,14 @@ static void release(run_state *r)
     myth_model_close(&r->model);
 }
 
+/* Whether the index of --rows is the file of prompts. */
+static bool overwrites_prompts(const char *rows, const char *prompts)
+{
+    char path[PATH_MAX];
+    return rows && snprintf(path, sizeof(path), "%s/rows.jsonl", rows) < (int)sizeof(path) && access(path, F_OK) == 0 &&
+           myth_hint_is_same_file(path, prompts);
+}
+
 static int run(myth_cli *cli, const void *opts)
 {
     myth_error err = {0};
@@ -433,6 +441,10 @@ static int run(myth_cli *cli, const void *opts)
         myth_hint_check_output("--report", r->o->report, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
     struct stat info;
+    if (overwrites_prompts(r->o->rows.rows, cli->arg[0]))
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "--rows %.100s: would overwrite %.100s, which is read; give another folder",
+                              r->o->rows.rows, cli->arg[0]);
     if (r->o->rows.rows && stat(r->o->rows.rows, &info) == 0 && !S_ISDIR(info.st_mode))
         return myth_cli_failf(cli, MYTH_ECREATE, "--rows %.160s: is no folder; name one, or one to make",
                               r->o->rows.rows);

@@ -148,8 +148,6 @@ myth_status myth_generate_check_many(const myth_cli *cli, const myth_generate_fl
         return MYTH_OK;
     if (!o->output)
         return myth_fail(err, MYTH_EARG, "generate: -o FILE is missing: where the answers to --jsonl are written");
-    if (myth_hint_is_same_file(o->jsonl, o->output))
-        return myth_fail(err, MYTH_EARG, "-o %.200s: would overwrite the prompts; give another file", o->output);
     return myth_hint_check_file("-o", o->output, err);
 }
 

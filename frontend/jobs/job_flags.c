@@ -37,7 +37,7 @@ const myth_option myth_options_residuals[MYTH_N_OPTIONS_RESIDUALS] = {
 #define AT(field) offsetof(myth_logprobs_flags, field)
 const myth_option myth_options_logprobs[MYTH_N_OPTIONS_LOGPROBS] = {
     {"top-k", NULL, MYTH_OPT_U32, "K", AT(top_k), "10", 1, MYTH_FIRST_TOKENS_TOP, "best next tokens of each prompt"},
-    {"save-baseline", NULL, MYTH_OPT_TEXT, "FILE", AT(save_baseline), NULL, 0, 0,
+    {"save-baseline", NULL, MYTH_OPT_OUT, "FILE", AT(save_baseline), NULL, 0, 0,
      "also keep these K and the mass of the others, for --baseline"},
     {"baseline", NULL, MYTH_OPT_TEXT, "FILE", AT(baseline), NULL, 0, 0,
      "add the divergence (KL) of this model's next token from the one that was kept for the same prompts"},

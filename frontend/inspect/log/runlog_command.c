@@ -35,7 +35,7 @@ static json_t *option_value(const myth_opt_slot *s)
             json_array_append_new(j, myth_record_exact(list->item[i]));
         return j;
     }
-    if (s->opt->kind == MYTH_OPT_TEXT)
+    if (myth_args_is_text(s->opt))
         return *(const char **)s->field ? myth_record_exact(*(const char **)s->field) : json_null();
     if (s->opt->kind == MYTH_OPT_FLAG)
         return json_boolean(*(bool *)s->field);

@@ -164,7 +164,7 @@ static void a_split_file_is_one_model(void **state)
     cli_expect(&r, "info --json -m $D/parts", 0);
     assert_non_null(strstr(r.out, "\"files\":3"));
     cli_expect(&r, "convert -m $D/parts --type f32 -o $D/parts/p-00003-of-00003.gguf", 2);
-    assert_non_null(strstr(r.err, "-o is a file of the model"));
+    assert_non_null(strstr(r.err, "which is read; give another file"));
     cli_shell(&r, "rm \"$D/parts/p-00002-of-00003.gguf\"; \"$M\" plan -m \"$D/parts\"");
     assert_int_equal(r.code, 66);
     assert_non_null(strstr(r.err, "part 2 of 3 is missing"));
