@@ -116,8 +116,8 @@ static int run(myth_cli *cli, const void *opts)
         return myth_cli_fail(cli, &err);
     if (!n_fault)
         return MYTH_EXIT_CLEAN;
-    myth_term_note(cli->term, "%llu line%s no prompt: \"error\" in its row says why", (unsigned long long)n_fault,
-                   n_fault == 1 ? " is" : "s are");
+    myth_term_note(cli->term, "%llu line%s no result: \"error\" says why in the row", (unsigned long long)n_fault,
+                   n_fault == 1 ? " has" : "s have");
     return MYTH_EXIT_INCOMPLETE;
 }
 

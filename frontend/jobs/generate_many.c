@@ -162,7 +162,7 @@ int myth_generate_many(myth_cli *cli, const myth_generate_flags *o)
     const int code = st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
     if (st != MYTH_OK || !n_fault)
         return code;
-    myth_term_note(cli->term, "%llu line%s no prompt: \"error\" in its row says why", (unsigned long long)n_fault,
-                   n_fault == 1 ? " is" : "s are");
+    myth_term_note(cli->term, "%llu line%s no result: \"error\" says why in the row", (unsigned long long)n_fault,
+                   n_fault == 1 ? " has" : "s have");
     return MYTH_EXIT_INCOMPLETE;
 }

@@ -15,7 +15,7 @@ enum { GROUP = 64, CTX_STEP = 64, FACTS = 20, UBATCH = 512 };
 
 /* A prompt of the group under way, or the one whose completions are scored. */
 typedef struct {
-    uint64_t index, prompt; /* prompt: its hash */
+    uint64_t index, line, prompt; /* prompt: its hash */
     uint32_t n_prompt, rank;
     char *id; /* [longest_id] of the survey */
     size_t n_id;
@@ -286,13 +286,6 @@ void myth_logprobs_close(myth_logprobs *l)
 
 /* ---- rows ---- */
 
-static void print_logp(myth_json_out *j, const char *key, double v)
-{
-    if (key)
-        myth_jout_key(j, key);
-    myth_jout_f64(j, v); /* null when it is not finite */
-}
-
 /* What row `row` of a forward says of the next token. Sets l->logp to the log-probabilities of the best ids, and
  * returns how many there are. */
 static uint32_t print_head(myth_logprobs *l, myth_json_out *j, const item *t, const myth_result *r, uint32_t row)
@@ -311,7 +304,7 @@ static uint32_t print_head(myth_logprobs *l, myth_json_out *j, const item *t, co
             myth_jout_key(j, "text");
             myth_jout_text(j, l->text, myth_tokenizer_bytes_of(l->model->tokenizer, id[n], l->text, text_bytes(l)));
         }
-        print_logp(j, "logprob", l->logp[n]);
+        myth_logprobs_print(j, "logprob", l->logp[n]);
         myth_jout_end(j);
     }
     myth_jout_end(j);
@@ -321,7 +314,7 @@ static uint32_t print_head(myth_logprobs *l, myth_json_out *j, const item *t, co
         myth_jout_key(j, "token");
         myth_jout_object(j);
         myth_jout_key_u64(j, "id", (uint64_t)t->token);
-        print_logp(j, "logprob", (double)t->token_logit - lse);
+        myth_logprobs_print(j, "logprob", (double)t->token_logit - lse);
         myth_jout_key_u64(j, "rank", t->rank);
         myth_jout_end(j);
     }
@@ -330,7 +323,7 @@ static uint32_t print_head(myth_logprobs *l, myth_json_out *j, const item *t, co
         double *logq = l->logp + l->o->top_k;
         for (uint32_t i = 0; i < t->n_base; i++)
             logq[i] = (double)r->ask_logit[(size_t)row * r->n_ask + 1 + i] - lse;
-        print_logp(j, "kl", t->n_base ? myth_first_token_kl(&p, logq) : NAN);
+        myth_logprobs_print(j, "kl", t->n_base ? myth_first_token_kl(&p, logq) : NAN);
     }
     return n;
 }
@@ -350,6 +343,14 @@ static myth_status put_fault(myth_logprobs *l, const myth_job_prompt *it, const 
 {
     l->n_kept++;
     return myth_results_fault(&l->results, it, why, err);
+}
+
+/* The row of an item whose logits are infinite or NaN. */
+static myth_status put_bad_logits(myth_logprobs *l, const item *t, myth_error *err)
+{
+    const myth_job_prompt it = {.index = t->index, .prompt = t->index, .line = t->line, .id = t->id, .n_id = t->n_id};
+    l->results.n_token += t->n_prompt;
+    return put_fault(l, &it, MYTH_RESULTS_BAD_LOGITS, err);
 }
 
 /* ---- forwards ---- */
@@ -400,15 +401,15 @@ static myth_status empty_seq(myth_logprobs *l, myth_error *err)
     return myth_seq_len(l->seq) ? myth_seq_truncate(l->seq, 0, &at, err) : MYTH_OK;
 }
 
-/* Reads *n prompts of the group, from first_run on: as many as have `now` tokens, but at least one. */
-static myth_status read_prompts(myth_logprobs *l, uint32_t *n, myth_result *r, myth_error *err)
+/* Reads *n prompts of the group, from first_run on: as many as have `now` tokens, at most `most`, but at least one. */
+static myth_status read_prompts(myth_logprobs *l, uint32_t most, uint32_t *n, myth_result *r, myth_error *err)
 {
     const item *t = &l->item[l->first_run];
     uint32_t n_id = 0;
     *n = 0;
     do
         n_id += t[(*n)++].n_prompt;
-    while (l->first_run + *n < l->n_item && n_id + t[*n].n_prompt <= l->size.now);
+    while (*n < most && l->first_run + *n < l->n_item && n_id + t[*n].n_prompt <= l->size.now);
     l->first_id = t->token_at + 1 - t->n_prompt;
     const myth_status st = forward(l, *n, r, err);
     if (!myth_batch_size_again(&l->size, st, n_id))
@@ -417,23 +418,36 @@ static myth_status read_prompts(myth_logprobs *l, uint32_t *n, myth_result *r, m
     return MYTH_OK;
 }
 
-/* Reads the group's prompts in one forward, or in more where memory is short, and puts their rows. */
+static myth_status put_prompt(myth_logprobs *l, const item *t, const myth_result *r, uint32_t row, myth_error *err)
+{
+    if (!isfinite(r->lse[row]))
+        return put_bad_logits(l, t, err);
+    myth_json_out *j = myth_results_begin(&l->results, t->index, t->id, t->n_id);
+    const uint32_t n_top = print_head(l, j, t, r, row);
+    return end_row(l, t, r->top_id + (size_t)row * r->k, n_top, err);
+}
+
+/* Reads the group's prompts in one forward, or in more where memory is short, and puts their rows. A forward that fails
+ * because of one prompt's logits does not say of which: it is done again with half of them, down to the one. */
 static myth_status end_group(myth_logprobs *l, myth_error *err)
 {
     myth_result r = {0};
     myth_status st;
-    uint32_t n;
+    uint32_t n, most = GROUP;
     if (l->n_item == 0)
         return MYTH_OK;
     MYTH_TRY(empty_seq(l, err));
     for (l->first_run = 0; l->first_run < l->n_item; l->first_run += n) {
-        MYTH_TRY(read_prompts(l, &n, &r, err));
-        for (uint32_t k = 0; k < n; k++) {
-            const item *t = &l->item[l->first_run + k];
-            myth_json_out *j = myth_results_begin(&l->results, t->index, t->id, t->n_id);
-            const uint32_t n_top = print_head(l, j, t, &r, k);
-            MYTH_TRY(end_row(l, t, r.top_id + (size_t)k * r.k, n_top, err));
-        }
+        st = read_prompts(l, most, &n, &r, err);
+        most = st == MYTH_EFORMAT && n > 1 ? n / 2 : GROUP;
+        if (st == MYTH_EFORMAT && n == 1)
+            st = put_bad_logits(l, &l->item[l->first_run], err);
+        else if (st == MYTH_EFORMAT)
+            n = 0, st = MYTH_OK;
+        else
+            for (uint32_t k = 0; k < n && st == MYTH_OK; k++)
+                st = put_prompt(l, &l->item[l->first_run + k], &r, k, err);
+        MYTH_TRY(st);
     }
     myth_batch_size_done(&l->size);
     l->n_item = l->n_id = 0;
@@ -445,6 +459,7 @@ fail:
 static void name_item(item *t, const myth_job_prompt *it, int32_t token)
 {
     t->index = it->index;
+    t->line = it->line;
     t->prompt = myth_first_tokens_prompt(it->ids, it->n_ids);
     t->n_prompt = it->n_ids;
     t->n_id = it->n_id;
@@ -575,35 +590,25 @@ fail:
     return st;
 }
 
-static void print_completions(const myth_logprobs *l, myth_json_out *j, uint32_t n)
+/* The next forward of a prompt with n completions, or with none: of the prompt's last token alone. n_run: its runs. */
+static uint32_t fill(myth_logprobs *l, const item *t, int32_t last, uint32_t n)
 {
-    uint32_t best = 0, best_mean = 0;
-    double most = -INFINITY, most_mean = -INFINITY;
-    myth_jout_key(j, "completions");
-    myth_jout_array(j);
-    for (uint32_t k = 0, at = 0; k < n; at += l->length[k++]) {
-        double sum = 0.0;
-        for (uint32_t i = 0; i < l->length[k]; i++)
-            sum += (double)l->score[at + i];
-        const double mean = sum / l->length[k];
-        best = sum > most ? k : best;
-        best_mean = mean > most_mean ? k : best_mean;
-        most = sum > most ? sum : most;
-        most_mean = mean > most_mean ? mean : most_mean;
-        myth_jout_object(j);
-        myth_jout_key_u64(j, "tokens", l->length[k]);
-        print_logp(j, "sum", sum);
-        print_logp(j, "mean", mean);
-        myth_jout_key(j, "logprobs");
-        myth_jout_array(j);
-        for (uint32_t i = 0; i < l->length[k]; i++)
-            print_logp(j, NULL, (double)l->score[at + i]);
-        myth_jout_end(j);
-        myth_jout_end(j);
-    }
-    myth_jout_end(j);
-    myth_jout_key_u64(j, "best", best);
-    myth_jout_key_u64(j, "best_mean", best_mean);
+    if (n)
+        return fill_runs(l, t, last, n);
+    l->ids[0] = last;
+    l->want[0] = MYTH_WANT_LOGITS | (t->token >= 0 ? MYTH_WANT_FULL_LOGITS : 0);
+    l->run[0] = (myth_batch_run){.seq = l->seq, .token = l->ids, .n = 1, .is_ephemeral = true};
+    ask_row(l, 0, 0, t);
+    l->n_id = 1;
+    return 1;
+}
+
+static bool are_finite(const myth_result *r)
+{
+    bool are = true;
+    for (uint32_t row = 0; row < r->n_rows; row++)
+        are = are && isfinite(r->lse[row]);
+    return are;
 }
 
 /* A prompt with completions, or one that is longer than a micro-batch (n = 0): all but its last token are appended to
@@ -613,7 +618,8 @@ static myth_status score(myth_logprobs *l, const myth_job_prompt *it, int32_t to
     myth_status st;
     myth_result r = {0};
     item *t = &l->item[0];
-    uint32_t n_top = 0, n_run = 1;
+    myth_json_out *j = NULL; /* begun with the first forward */
+    uint32_t n_top = 0;
     MYTH_TRY(end_group(l, err));
     name_item(t, it, token);
     t->token_at = 0;
@@ -623,26 +629,23 @@ static myth_status score(myth_logprobs *l, const myth_job_prompt *it, int32_t to
     l->at = 0;
     l->is_past = true;
     const int32_t last = it->ids[it->n_ids - 1];
-    myth_json_out *j = myth_results_begin(&l->results, t->index, t->id, t->n_id);
-    while (l->from < n || !n_top) {
+    while (l->from < n || !j) {
         MYTH_TRY(hold_prompt(l, it, n, err));
-        if (n) {
-            n_run = fill_runs(l, t, last, n);
-        } else {
-            l->ids[0] = last;
-            l->want[0] = MYTH_WANT_LOGITS | (token >= 0 ? MYTH_WANT_FULL_LOGITS : 0);
-            l->run[0] = (myth_batch_run){.seq = l->seq, .token = l->ids, .n = 1, .is_ephemeral = true};
-            ask_row(l, 0, 0, t);
-            l->n_id = 1;
-        }
+        const uint32_t n_run = fill(l, t, last, n);
         st = forward(l, n_run, &r, err);
         if (myth_batch_size_again(&l->size, st, l->n_id)) {
             l->is_past = true; /* the completion from its beginning: the sequence may have lost some of it */
             l->n_read = 0;
             continue;
         }
+        if (st == MYTH_EFORMAT || (st == MYTH_OK && !are_finite(&r))) {
+            myth_results_drop(&l->results);
+            st = put_bad_logits(l, t, err);
+            goto fail;
+        }
         MYTH_TRY(st);
-        if (!n_top) {
+        if (!j) {
+            j = myth_results_begin(&l->results, t->index, t->id, t->n_id);
             n_top = print_head(l, j, t, &r, 0);
             memcpy(l->best, r.top_id, n_top * sizeof(*l->best));
         }
@@ -650,7 +653,7 @@ static myth_status score(myth_logprobs *l, const myth_job_prompt *it, int32_t to
             take_scores(l, &r, n_run);
     }
     if (n)
-        print_completions(l, j, n);
+        myth_logprobs_print_completions(j, l->length, l->score, n);
     myth_batch_size_done(&l->size);
     st = end_row(l, t, l->best, n_top, err);
 fail:

@@ -1,6 +1,7 @@
 /* logprobs_line.c - see logprobs_line.h. */
 #include "logprobs_line.h"
 
+#include <math.h>
 #include <string.h>
 
 const myth_json_node *myth_logprobs_member(const myth_job_prompt *it, const char *key)
@@ -97,4 +98,44 @@ myth_status myth_logprobs_completion(const myth_model *m, const myth_job_prompt 
     if (*n == 0)
         *is_right = myth_logprobs_fault(why, "\"completions\": expected texts or lists of ids, none of them empty");
     return MYTH_OK;
+}
+
+/* ---- what is written of it ---- */
+
+void myth_logprobs_print(myth_json_out *j, const char *key, double v)
+{
+    if (key)
+        myth_jout_key(j, key);
+    myth_jout_f64(j, v); /* null when it is not finite */
+}
+
+void myth_logprobs_print_completions(myth_json_out *j, const uint32_t *length, const float *score, uint32_t n)
+{
+    uint32_t best = 0, best_mean = 0;
+    double most = -INFINITY, most_mean = -INFINITY;
+    myth_jout_key(j, "completions");
+    myth_jout_array(j);
+    for (uint32_t k = 0, at = 0; k < n; at += length[k++]) {
+        double sum = 0.0;
+        for (uint32_t i = 0; i < length[k]; i++)
+            sum += (double)score[at + i];
+        const double mean = sum / length[k];
+        best = sum > most ? k : best;
+        best_mean = mean > most_mean ? k : best_mean;
+        most = sum > most ? sum : most;
+        most_mean = mean > most_mean ? mean : most_mean;
+        myth_jout_object(j);
+        myth_jout_key_u64(j, "tokens", length[k]);
+        myth_logprobs_print(j, "sum", sum);
+        myth_logprobs_print(j, "mean", mean);
+        myth_jout_key(j, "logprobs");
+        myth_jout_array(j);
+        for (uint32_t i = 0; i < length[k]; i++)
+            myth_logprobs_print(j, NULL, (double)score[at + i]);
+        myth_jout_end(j);
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+    myth_jout_key_u64(j, "best", best);
+    myth_jout_key_u64(j, "best_mean", best_mean);
 }

@@ -49,8 +49,7 @@ myth_status myth_results_open(myth_results *r, myth_cli *cli, const char *output
 
 void myth_results_close(myth_results *r)
 {
-    if (r->row.f)
-        fclose(r->row.f);
+    myth_results_drop(r);
     if (r->journal)
         myth_results_commit(r, NULL);
     myth_journal_close(r->journal);
@@ -126,6 +125,13 @@ myth_status myth_results_fault(myth_results *r, const myth_job_prompt *it, const
         myth_jout_key_u64(myth_results_second(r), "index", it->index);
     r->n_fault++;
     return myth_results_end(r, it->index, err);
+}
+
+void myth_results_drop(myth_results *r)
+{
+    if (r->row.f)
+        fclose(r->row.f);
+    r->row.f = NULL;
 }
 
 myth_status myth_results_commit(myth_results *r, myth_error *err)

@@ -57,6 +57,10 @@ myth_json_out *myth_results_second(myth_results *r);
 myth_status myth_results_end(myth_results *r, uint64_t index, myth_error *err);
 /* The row of a prompt with a fault; why NULL = the prompt's. */
 myth_status myth_results_fault(myth_results *r, const myth_job_prompt *it, const char *why, myth_error *err);
+/* What a row's error says where logits of its prompt are infinite or NaN, which tell nothing. */
+#define MYTH_RESULTS_BAD_LOGITS "the model's logits are infinite or NaN; mythos verify finds the cause"
+/* Drops a row that was begun, whose prompt turned out to have a fault. Nothing of it is kept. */
+void myth_results_drop(myth_results *r);
 /* Makes durable what was put. MYTH_ELIMIT: an input changed, and what was put is lost. */
 myth_status myth_results_commit(myth_results *r, myth_error *err);
 /* Rows that are there, of this run and those before it; faults are among them. */

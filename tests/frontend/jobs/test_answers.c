@@ -214,7 +214,7 @@ static void faults_are_rows(void **state)
                   "'' '{\"ids\":[1,2,3],\"seed\":-1}' '{\"id\":7}' '\"text\"' '{\"ids\":[3,4,5,6,7,8,9,3,4,5]}' "
                   "'{\"text\":\"c\",\"max_tokens\":0}' >$D/p.jsonl; printf '\\377\\n' >>$D/p.jsonl");
     cli_expect(&r, JOB "-n 4 -c 8 -o $D/o -np 2", 3);
-    if (!strstr(r.err, "6 lines are no prompt"))
+    if (!strstr(r.err, "6 lines have no result"))
         fail_msg("%s", r.err);
     json_t *rows = read_rows("o");
     static const struct {

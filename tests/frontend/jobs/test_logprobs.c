@@ -1,6 +1,6 @@
 /* test_logprobs.c - logprobs says what follows from the logits that `mythos logits` writes; a row has the same bits for
  * every grouping, micro-batch and restart; divergences are finite; memory is as planned. */
-#include "tests/frontend/cli/cli_run.h"
+#include "tests/frontend/cli/bad_model.h"
 
 #include "frontend/jobs/first_tokens.h"
 
@@ -400,6 +400,54 @@ static void memory_is_as_planned(void **state)
     same_files("m0", "small");
 }
 
+/* Logits that are not finite are the error of their line, wherever it is read: in a group, with completions (of which
+ * one has them), in pieces of a micro-batch. The rows of the others have the bits that they have without it. */
+static void logits_that_are_no_numbers(void **state)
+{
+    static const char *const good[] = {"{\"ids\":[5,6]}", "{\"ids\":[7,8,9],\"id\":\"g\"}",
+                                       "{\"ids\":[5,6],\"completions\":[[3],[4,5]]}", "{\"ids\":[9,2],\"token\":4}"};
+    static const char *const bad[] = {"{\"ids\":[5,6,77],\"id\":\"bad\"}", "{\"ids\":[5,6,77],\"completions\":[[3]]}",
+                                      "{\"ids\":[5,6],\"completions\":[[3],[77,4]]}", "{\"ids\":[77],\"token\":4}"};
+    enum { N = 80 };
+    char path[128];
+    (void)state;
+    make_bad_model();
+    for (int which = 0; which < 2; which++) {
+        snprintf(path, sizeof(path), "%s/%s.jsonl", cli_dir, which ? "some" : "good");
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        for (int i = 0; i < N; i++)
+            fprintf(f, "%s\n", which && i % 9 == 4 ? bad[i / 9 % 4] : good[i % 4]);
+        fputs("{\"ids\":[", f); /* longer than a micro-batch */
+        for (int i = 0; i < 40; i++)
+            fprintf(f, "%d,", 10 + i);
+        fprintf(f, "%d]}\n", which ? BAD_ID : 3);
+        fclose(f);
+    }
+    cli_expect(&r, "logprobs " BAD_MODEL "$D/good.jsonl -o $D/good.out -ub 32 --save-baseline $D/good.base", 0);
+    for (int ub = 16; ub <= 512; ub *= 8) {
+        char line[200];
+        snprintf(line, sizeof(line), "logprobs " BAD_MODEL "$D/some.jsonl -o $D/some.out -ub %d --resume off", ub);
+        cli_expect(&r, line, 3);
+        assert_non_null(strstr(r.err, "10 lines have no result: \"error\" says why in the row"));
+        json_t *want = read_rows("good.out"), *got = read_rows("some.out");
+        assert_int_equal(json_array_size(got), N + 1);
+        for (int i = 0; i <= N; i++) {
+            const char *why = json_string_value(json_object_get(json_array_get(got, (size_t)i), "error"));
+            assert_int_equal(why != NULL, i == N || i % 9 == 4);
+            if (why)
+                assert_non_null(strstr(why, "logits are infinite or NaN"));
+            else
+                assert_true(json_equal(json_array_get(got, (size_t)i), json_array_get(want, (size_t)i)));
+        }
+        json_decref(want);
+        json_decref(got);
+    }
+    cli_expect(&r, "logprobs " BAD_MODEL "$D/some.jsonl -o $D/kl.out --baseline $D/good.base", 65); /* other prompts */
+    cli_expect(&r, "logprobs " BAD_MODEL "$D/some.jsonl -o $D/some.out --save-baseline $D/some.base --resume off", 3);
+    cli_expect(&r, "logprobs " BAD_MODEL "$D/some.jsonl -o $D/kl.out --baseline $D/some.base --resume off", 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -409,6 +457,7 @@ int main(void)
         cmocka_unit_test(faults_are_rows),
         cmocka_unit_test(suppressed_ids_cost_a_finite_sum),
         cmocka_unit_test(the_tail_is_what_it_is),
+        cmocka_unit_test(logits_that_are_no_numbers),
         cmocka_unit_test(memory_is_as_planned),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
