@@ -389,7 +389,7 @@ static void say(myth_session *s, const char *text, size_t n, bool is_thought)
     if (n && s->on_said)
         s->on_said(s->user, text, n, is_thought);
     if (n > s->cap_text - *len)
-        return; /* the answer ends before its text is full; of a thought the beginning is kept */
+        return; /* the answer ends before either is full */
     memcpy(to + *len, text, n);
     *len += n;
 }
@@ -417,8 +417,9 @@ static bool on_token(void *user, int32_t id)
         say(s, s->piece, myth_detok_push(&s->detok, id, s->piece), part == MYTH_SAID_THOUGHT);
     if (part == MYTH_SAID_MARK)
         return !is_found;
+    const size_t len = s->n_text > s->n_thought ? s->n_text : s->n_thought;
     return !is_found && !is_to_put_off(s) &&
-           s->n_text + myth_detok_most(myth_engine_model(s->e)->tokenizer) + MYTH_STOP_BYTES <= s->cap_text;
+           len + myth_detok_most(myth_engine_model(s->e)->tokenizer) + MYTH_STOP_BYTES <= s->cap_text;
 }
 
 /* Makes calls of those that the answer holds, and takes them out of its text. Where they are longer than any prompt
@@ -591,6 +592,16 @@ static void take_back(myth_session *s, const myth_chat_reply *before, bool is_co
     out->how = before->how;
 }
 
+/* Adds the answer. What the model thought before it called tools is in the prompts behind their results; the template
+ * writes the newline at its end. */
+static myth_status add_answer(myth_session *s, const myth_chat_reply *r, myth_error *err)
+{
+    const myth_message said = {MYTH_ROLE_ASSISTANT, {s->text, s->n_text}};
+    const size_t n_thought = s->n_thought && s->thought[s->n_thought - 1] == '\n' ? s->n_thought - 1 : s->n_thought;
+    const myth_message_more more = {.thought = {s->thought, n_thought}, .calls = {s->calls, s->n_calls}};
+    return myth_talk_add(&s->talk, &said, r->n_call ? &more : NULL, err);
+}
+
 /* Whether what was computed becomes a part of the chat. */
 static bool is_to_add(const myth_session *s, const myth_chat_reply *r)
 {
@@ -616,9 +627,7 @@ myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth
         st = compute(s, cancel, out, err);
     const bool is_counted = st == MYTH_OK;
     if (st == MYTH_OK && is_to_add(s, out)) {
-        const myth_message said = {MYTH_ROLE_ASSISTANT, {s->text, s->n_text}};
-        const myth_message_more calls = {.calls = {s->calls, s->n_calls}};
-        st = myth_talk_add(t, &said, out->n_call ? &calls : NULL, err);
+        st = add_answer(s, out, err);
         is_added = st == MYTH_OK;
     }
     if (is_added || out->is_put_off) /* put off: it is computed again by what the sequence holds */

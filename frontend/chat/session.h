@@ -21,7 +21,8 @@
  *          message and an answer that the template writes otherwise compute no more than the last turn again
  * Retry    an answer in the place of the last one, which stays until the new one has ended: where that is refused,
  *          fails or is interrupted, the chat is what it was
- * Calls    of tools that an answer holds are kept as calls (calls.h), and are not in its text.
+ * Calls    of tools that an answer holds are kept as calls (calls.h), and are not in its text. What was thought before
+ *          them is kept too: the template writes it until the user speaks again.
  *          With a tool choice answers are held to the form of calls (grammars.h), but those behind a tool's result may
  *          be text, whatever the choice
  * Put off  an answer that another thread asks to leave is computed again from its prompt later, perhaps by a session of

@@ -70,13 +70,61 @@ static myth_status too_much(const myth_talk *t, size_t n, myth_error *err)
                      n, t->max_bytes);
 }
 
+static myth_str copy_to(char **at, myth_str s)
+{
+    const myth_str copy = {s.text ? *at : NULL, s.len};
+    if (s.len)
+        memcpy(*at, s.text, s.len);
+    *at += s.len;
+    return copy;
+}
+
+/* Gives a message whose texts are lent a block with copies of them. */
+static bool own_texts(const myth_talk *t, myth_talk_message *m)
+{
+    char *at = myth_alloc(t->mem, MYTH_MEM_STAGING, "chat", bytes_of(m) + 1);
+    if (!at)
+        return false;
+    m->m.text = copy_to(&at, m->m.text.text ? m->m.text : (myth_str){"", 0});
+    m->more.thought = copy_to(&at, m->more.thought);
+    m->more.calls = copy_to(&at, m->more.calls);
+    m->more.name = copy_to(&at, m->more.name);
+    m->more.call_id = copy_to(&at, m->more.call_id);
+    return true;
+}
+
+static void drop_thought(myth_talk *t, myth_talk_message *m)
+{
+    myth_talk_message rest = *m;
+    rest.more.thought = (myth_str){NULL, 0};
+    if (!own_texts(t, &rest))
+        return;
+    t->n_bytes -= m->more.thought.len;
+    t->n_change++;
+    myth_talk_free(t, m);
+    *m = rest;
+}
+
+/* Whether n more bytes of text fit, for which the oldest thoughts go that no prompt has: those before the last message
+ * of the user. */
+static bool has_room(myth_talk *t, size_t n)
+{
+    size_t last = t->n;
+    while (last > 0 && t->msg[last - 1].m.role != MYTH_ROLE_USER)
+        last--;
+    for (size_t i = 0; i < last && n > t->max_bytes - t->n_bytes; i++)
+        if (t->msg[i].more.thought.len)
+            drop_thought(t, &t->msg[i]);
+    return n <= t->max_bytes - t->n_bytes;
+}
+
 static myth_status set_text(myth_talk *t, char **text, myth_str s, myth_error *err)
 {
     const size_t was = *text ? strlen(*text) : 0;
     char *copy = NULL;
     if (s.len == was && (!was || memcmp(*text, s.text, was) == 0))
         return MYTH_OK;
-    if (t->n_bytes - was + s.len > t->max_bytes)
+    if (s.len > was && !has_room(t, s.len - was))
         return too_much(t, s.len, err);
     if (s.len) {
         copy = myth_alloc(t->mem, MYTH_MEM_STAGING, "chat", s.len + 1);
@@ -102,33 +150,18 @@ myth_status myth_talk_set_tools(myth_talk *t, myth_str json, myth_error *err)
     return set_text(t, &t->tools, json, err);
 }
 
-static myth_str copy_to(char **at, myth_str s)
-{
-    const myth_str copy = {s.text ? *at : NULL, s.len};
-    if (s.len)
-        memcpy(*at, s.text, s.len);
-    *at += s.len;
-    return copy;
-}
-
 myth_status myth_talk_add(myth_talk *t, const myth_message *m, const myth_message_more *more, myth_error *err)
 {
     myth_talk_message one = {.m = *m};
     if (more)
         one.more = *more;
     const size_t n = bytes_of(&one);
-    if (n > t->max_bytes - t->n_bytes)
+    if (!has_room(t, n))
         return too_much(t, n, err);
     if (!MYTH_ARRAY_ROOM(t->mem, MYTH_MEM_STAGING, "chat", &t->msg, t->n, &t->cap))
         return myth_fail(err, MYTH_ENOMEM, "out of memory for %zu messages", t->n + 1);
-    char *at = myth_alloc(t->mem, MYTH_MEM_STAGING, "chat", n + 1);
-    if (!at)
+    if (!own_texts(t, &one))
         return myth_fail(err, MYTH_ENOMEM, "out of memory for a message of %zu bytes", n);
-    one.m.text = copy_to(&at, m->text.text ? m->text : (myth_str){"", 0});
-    one.more.thought = copy_to(&at, one.more.thought);
-    one.more.calls = copy_to(&at, one.more.calls);
-    one.more.name = copy_to(&at, one.more.name);
-    one.more.call_id = copy_to(&at, one.more.call_id);
     t->msg[t->n++] = one;
     t->n_bytes += n;
     t->n_change++;

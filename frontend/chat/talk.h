@@ -6,7 +6,8 @@
  *          can come back until something is added
  * Ids      what the model's template makes of the messages that are kept, thoughts of older turns left out as the
  *          template does
- * Bounds   all texts together have at most max_bytes, which the caller derives from the context: MYTH_ELIMIT
+ * Bounds   all texts together have at most max_bytes, which the caller derives from the context: MYTH_ELIMIT. Before
+ *          that the oldest thoughts of older turns go, which no prompt has
  * Owner    texts are copied; a talk owns them. Class STAGING
  * Errors   MYTH_ENOMEM; MYTH_EARG roles that the template does not take
  * Threads  one */

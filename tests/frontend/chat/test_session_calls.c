@@ -132,6 +132,59 @@ static void broken_calls(void **state)
     close_session(&s, &r);
 }
 
+#define TOLD(thought, rest)                          \
+    "<|turn>user\nGo<turn|>\n<|turn>model\n" thought \
+    "<|tool_call>call:f{n:1}<tool_call|><|tool_response>response:f{value:<|\"|>15<|\"|>}<tool_response|>" rest
+
+static void assert_holds(const myth_session *s, const rig *r, const char *want)
+{
+    static int32_t ids[1024];
+    size_t n = 0;
+    assert_ok(myth_tokenizer_encode(r->model.tokenizer, r->mem, MYTH_TOK_TEMPLATE, want, strlen(want), ids, 1024, &n,
+                                    &rig_err));
+    assert_true(myth_seq_len(s->seq) >= n);
+    assert_memory_equal(myth_seq_tokens(s->seq), ids, n * sizeof(*ids));
+}
+
+/* What the model thought before it called a tool stands before the call in the prompt behind its result, also in a chat
+ * that was saved; when the user speaks again it is left out, and it is the first to go where texts need its room. */
+static void a_thought_before_a_call_is_kept(void **state)
+{
+    (void)state;
+    static const char call[] = "<|channel>thought\nI look.\n<channel|><|tool_call>call:f{n:1}<tool_call|>";
+    rig r, other;
+    myth_session s, t;
+    uint64_t size = 0;
+    bool is_warm = false;
+    open_session(&s, &r, 128);
+    open_session(&t, &other, 128);
+    assert_int_equal(answer(&s, MYTH_ROLE_USER, "Go", NULL, call).n_call, 1);
+    assert_text(s.talk.msg[1].more.thought, "I look.");
+    assert_ok(myth_chat_save(&s, files_path("thought"), NULL, &size, &rig_err));
+    assert_ok(myth_chat_load(&t, files_path("thought"), &is_warm, &rig_err));
+    answer(&s, MYTH_ROLE_TOOL, "15", "call_1", "Cold.");
+    assert_holds(&s, &r, "<bos>" TOLD("<|channel>thought\nI look.\n<channel|>", ""));
+    answer(&t, MYTH_ROLE_TOOL, "15", "call_1", "Cold.");
+    assert_holds(&t, &other, "<bos>" TOLD("<|channel>thought\nI look.\n<channel|>", ""));
+    assert_int_equal(s.talk.msg[3].more.thought.len, 0);
+    answer(&s, MYTH_ROLE_USER, "Go", NULL, call);
+    assert_holds(&s, &r, "<bos>" TOLD("", "Cold.<turn|>\n") "<|turn>user\nGo<turn|>\n<|turn>model\n");
+    /* Of two thoughts that of the older turn goes, with nothing but itself. */
+    const size_t n_bytes = s.talk.n_bytes;
+    s.talk.max_bytes = n_bytes + 1;
+    answer(&s, MYTH_ROLE_TOOL, "15", "call_2", "");
+    assert_int_equal(s.talk.n_bytes, n_bytes - strlen("I look.") + strlen("15call_2"));
+    assert_int_equal(s.talk.msg[1].more.thought.len, 0);
+    assert_text(s.talk.msg[1].more.calls,
+                "[{\"id\":\"call_1\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":{\"n\":1}}}]");
+    assert_text(s.talk.msg[5].more.thought, "I look.");
+    const myth_message m = {MYTH_ROLE_TOOL, {"15", 2}};
+    assert_int_equal(myth_talk_add(&s.talk, &m, NULL, &rig_err), MYTH_ELIMIT);
+    assert_text(s.talk.msg[5].more.thought, "I look.");
+    close_session(&s, &r);
+    close_session(&t, &other);
+}
+
 /* A saved chat has its calls, and goes on with their results. */
 static void saved_with_calls(void **state)
 {
@@ -161,6 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_and_results),
         cmocka_unit_test(broken_calls),
+        cmocka_unit_test(a_thought_before_a_call_is_kept),
         cmocka_unit_test(saved_with_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
