@@ -58,6 +58,8 @@ static void put_header(FILE *f, const myth_session *s, uint64_t bytes, uint64_t 
     myth_jout_key_u64(&j, "sequence_bytes", bytes);
     snprintf(hex, sizeof(hex), "%016llx", (unsigned long long)sum);
     myth_jout_key_str(&j, "sequence_xxh3", hex);
+    if (s->n_called)
+        myth_jout_key_u64(&j, "calls", s->n_called);
     if (t->system)
         myth_jout_key_str(&j, "system", t->system);
     if (t->tools)
@@ -162,6 +164,16 @@ static myth_str text_of(const myth_json_tree *t, const myth_json_node *n, const 
 {
     const myth_json_node *v = myth_json_tree_get(t, n, key);
     return v && v->type == MYTH_JSON_STRING ? v->text : (myth_str){NULL, 0};
+}
+
+/* A whole number; 0: there is none. */
+static uint64_t number_of(const myth_json_tree *t, const myth_json_node *n, const char *key)
+{
+    const myth_json_node *v = myth_json_tree_get(t, n, key);
+    char digits[24] = "";
+    if (v && v->type == MYTH_JSON_NUMBER && v->text.len < sizeof(digits))
+        memcpy(digits, v->text.text, v->text.len);
+    return digits[0] == '-' ? 0 : strtoull(digits, NULL, 10);
 }
 
 static myth_status no_chat(const char *path, const char *what, myth_error *err)
@@ -273,6 +285,7 @@ static myth_status load(myth_session *s, const char *path, bool shrinks, bool *i
     s->has_prefix = false;
     s->n_try = 0;
     s->is_retry = false;
+    s->n_called = number_of(&t, t.node, "calls");
     *is_warm = myth_seq_restore(s->seq, seq, n, NULL) == MYTH_OK;
 fail:
     myth_talk_close(&talk);

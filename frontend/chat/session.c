@@ -422,6 +422,34 @@ static bool on_token(void *user, int32_t id)
            len + myth_detok_most(myth_engine_model(s->e)->tokenizer) + MYTH_STOP_BYTES <= s->cap_text;
 }
 
+/* The largest N of the ids "call_N" in a list of calls. */
+static uint64_t largest_call(myth_str calls)
+{
+    static const char mark[] = "\"call_";
+    const size_t n_mark = sizeof(mark) - 1;
+    uint64_t most = 0;
+    for (size_t i = 0; i + n_mark < calls.len; i++) {
+        uint64_t n = 0;
+        if (memcmp(calls.text + i, mark, n_mark) != 0)
+            continue;
+        for (i += n_mark; i < calls.len && calls.text[i] >= '0' && calls.text[i] <= '9' && n < UINT64_MAX / 100; i++)
+            n = 10 * n + (uint64_t)(calls.text[i] - '0');
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* Calls get numbers behind those that the chat has already, whoever made them. */
+static uint64_t next_call(const myth_session *s)
+{
+    uint64_t n = s->n_called;
+    for (size_t i = 0; i < s->talk.n; i++) {
+        const uint64_t most = largest_call(s->talk.msg[i].more.calls);
+        n = most > n ? most : n;
+    }
+    return n + 1;
+}
+
 /* Makes calls of those that the answer holds, and takes them out of its text. Where they are longer than any prompt
  * should be they stay text. */
 static void take_calls(myth_session *s, const myth_channel *behind_prompt, myth_chat_reply *out)
@@ -431,14 +459,15 @@ static void take_calls(myth_session *s, const myth_channel *behind_prompt, myth_
     const uint32_t n = myth_calls_count(&a);
     if (n == 0)
         return;
-    myth_calls_print(&a, myth_jout_block_begin(&block, s->calls, s->cap_calls), s->n_called + 1);
+    const uint64_t first = next_call(s);
+    myth_calls_print(&a, myth_jout_block_begin(&block, s->calls, s->cap_calls), first);
     if (myth_jout_block_end(&block, &s->n_calls) != MYTH_OK) {
         s->n_calls = 0;
         return;
     }
     s->n_calls--; /* the newline */
     s->n_text = myth_stop_texts_before(&s->o.stops, s->text, myth_calls_text(&a, s->text, s->cap_text));
-    s->n_called += n;
+    s->n_called = first + n - 1;
     out->n_call = n;
 }
 

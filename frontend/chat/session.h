@@ -102,7 +102,7 @@ typedef struct {
     size_t cap_text, n_text, n_thought;
     char *calls; /* of the last answer, as JSON, [cap_calls]; NULL = the vocabulary has no marks for them */
     size_t cap_calls, n_calls;
-    uint64_t n_called; /* calls of the chat so far, which number them */
+    uint64_t n_called; /* the number of the last call so far */
     myth_detok detok;  /* of thoughts alone where there are texts to stop at */
     myth_stops stops;
     myth_channel channel;

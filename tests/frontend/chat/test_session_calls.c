@@ -200,13 +200,44 @@ static void saved_with_calls(void **state)
     assert_ok(myth_chat_load(&t, files_path("calls"), &is_warm, &rig_err));
     assert_true(is_warm);
     assert_text(t.talk.msg[1].more.calls, "[" CALL_1 "]");
+    assert_int_equal(t.n_called, 1);
     const myth_chat_reply a = answer(&s, MYTH_ROLE_TOOL, "15", "call_1", "Cold.");
     const myth_chat_reply b = answer(&t, MYTH_ROLE_TOOL, "15", "call_1", "Cold.");
     assert_int_equal(a.n_prompt, b.n_prompt);
     assert_int_equal(myth_seq_len(s.seq), myth_seq_len(t.seq));
     assert_memory_equal(myth_seq_tokens(s.seq), myth_seq_tokens(t.seq), myth_seq_len(s.seq) * sizeof(int32_t));
+    answer(&t, MYTH_ROLE_USER, "More", NULL, "<|tool_call>call:g{}<tool_call|>");
+    assert_text((myth_str){t.calls, t.n_calls},
+                "[{\"id\":\"call_2\",\"type\":\"function\",\"function\":{\"name\":\"g\",\"arguments\":{}}}]");
     close_session(&s, &r);
     close_session(&t, &other);
+}
+
+/* Calls have other ids than those that somebody else has put into the chat, and than those of turns that went. */
+static void no_two_calls_have_one_id(void **state)
+{
+    (void)state;
+    static const char given[] = "[{\"id\":\"call_7\",\"function\":{\"name\":\"f\"}},{\"id\":\"call_x\",\"function\":"
+                                "{\"name\":\"f\"}},{\"id\":\"call_19\",\"function\":{\"name\":\"f\"}}]";
+    const myth_message m[2] = {{MYTH_ROLE_USER, {"Go", 2}}, {MYTH_ROLE_ASSISTANT, {"", 0}}};
+    const myth_message_more calls = {.calls = {given, sizeof(given) - 1}};
+    uint64_t size = 0;
+    bool is_warm = false;
+    rig r;
+    myth_session s;
+    open_session(&s, &r, 64);
+    assert_ok(myth_talk_add(&s.talk, &m[0], NULL, &rig_err));
+    assert_ok(myth_talk_add(&s.talk, &m[1], &calls, &rig_err));
+    answer(&s, MYTH_ROLE_USER, "More", NULL, "<|tool_call>call:g{}<tool_call|>");
+    assert_int_equal(s.n_called, 20);
+    assert_non_null(strstr(s.calls, "\"call_20\""));
+    myth_talk_cut(&s.talk, 0);
+    assert_ok(myth_chat_save(&s, files_path("ids"), NULL, &size, &rig_err));
+    s.n_called = 0;
+    assert_ok(myth_chat_load(&s, files_path("ids"), &is_warm, &rig_err));
+    answer(&s, MYTH_ROLE_USER, "More", NULL, "<|tool_call>call:g{}<tool_call|>");
+    assert_non_null(strstr(s.calls, "\"call_21\""));
+    close_session(&s, &r);
 }
 
 int main(void)
@@ -216,6 +247,7 @@ int main(void)
         cmocka_unit_test(broken_calls),
         cmocka_unit_test(a_thought_before_a_call_is_kept),
         cmocka_unit_test(saved_with_calls),
+        cmocka_unit_test(no_two_calls_have_one_id),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
