@@ -112,6 +112,13 @@ void myth_chat_input_save(myth_chat_input *in)
         myth_term_note(in->cli->term, "the chat is not saved: %s", why.msg);
 }
 
+void myth_chat_note_gone(const myth_cli *cli, const myth_session *s, const char *path, size_t n_turn)
+{
+    if (n_turn)
+        myth_term_note(cli->term, "%s: the %zu oldest turn%s went, which a context of %u tokens has no room for", path,
+                       n_turn, myth_s(n_turn), s->n_ctx);
+}
+
 /* ---- answers ---- */
 
 static const char *how_name(myth_on_full how)
@@ -391,7 +398,7 @@ static myth_status obey(myth_chat_input *in, const order *o, myth_error *why, my
 {
     size_t turn = 0;
     uint64_t bytes = 0;
-    bool is_warm = false;
+    myth_chat_loaded loaded = {0};
     myth_session *s = in->s;
     myth_status st = MYTH_OK;
     if (is_order(o, "help") && !in->is_json)
@@ -421,15 +428,16 @@ static myth_status obey(myth_chat_input *in, const order *o, myth_error *why, my
                            o->rest);
     } else if (is_order(o, "load")) {
         MYTH_TRY(need_file(o, why));
-        MYTH_TRY(myth_chat_load(s, o->rest, &is_warm, why));
-        if (!is_warm)
+        MYTH_TRY(myth_chat_load(s, o->rest, &loaded, why));
+        if (!loaded.is_warm)
             myth_term_note(in->cli->term,
                            "%s: saved with another model, cache type or larger context: it is computed "
                            "again",
                            o->rest);
+        myth_chat_note_gone(in->cli, s, o->rest, loaded.n_turn_gone);
     }
     myth_chat_input_save(in);
-    print_done(in, o, bytes, is_warm);
+    print_done(in, o, bytes, loaded.is_warm);
 fail:
     return st;
 }

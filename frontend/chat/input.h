@@ -60,6 +60,8 @@ void myth_chat_input_start(myth_chat_input *out, myth_cli *cli, myth_session *s,
                            bool is_json);
 /* Saves what has changed to in->session. */
 void myth_chat_input_save(myth_chat_input *in);
+/* A note of the turns of a file that went when it was read; none when none did. */
+void myth_chat_note_gone(const myth_cli *cli, const myth_session *s, const char *path, size_t n_turn);
 /* One line without its newline. */
 myth_status myth_chat_input_line(myth_chat_input *in, const char *line, size_t n, myth_error *err);
 /* The session was opened again. is_same: what is asked for again comes with the same bytes. */

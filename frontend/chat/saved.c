@@ -208,7 +208,9 @@ static myth_status load_message(myth_talk *talk, const myth_json_tree *t, const 
     return no_chat(path, "a message without a role", err);
 }
 
-static myth_status load_talk(myth_talk *talk, const myth_json_tree *t, const char *path, myth_error *err)
+/* The chat may be one of a longer context: turns go while it is read, so that it is never much larger than this one. */
+static myth_status load_talk(const myth_session *s, myth_talk *talk, size_t *n_turn_gone, const myth_json_tree *t,
+                             const char *path, myth_error *err)
 {
     const myth_json_node *root = t->node, *list = myth_json_tree_get(t, root, "messages");
     myth_status st;
@@ -216,8 +218,11 @@ static myth_status load_talk(myth_talk *talk, const myth_json_tree *t, const cha
         return no_chat(path, "has no messages", err);
     MYTH_TRY(myth_talk_set_system(talk, text_of(t, root, "system"), err));
     MYTH_TRY(myth_talk_set_tools(talk, text_of(t, root, "tools"), err));
-    for (const myth_json_node *n = myth_json_tree_first(t, list); n; n = myth_json_tree_next(t, n))
+    for (const myth_json_node *n = myth_json_tree_first(t, list); n; n = myth_json_tree_next(t, n)) {
         MYTH_TRY(load_message(talk, t, n, path, err));
+        *n_turn_gone += myth_session_shed(s, talk);
+    }
+    MYTH_TRY(myth_session_bound(s, talk, err));
 fail:
     return st;
 }
@@ -244,23 +249,7 @@ static myth_status read_header(myth_json_tree *t, const myth_map *map, const uns
     return sum.text && myth_str_is(sum, hex) ? MYTH_OK : no_chat(path, "damaged", err);
 }
 
-/* Drops the oldest turns while the texts, or their messages, are more than this context has room for. */
-static myth_status shrink(const myth_session *s, myth_talk *talk, myth_error *err)
-{
-    const size_t most = s->n_ctx / 4; /* a message has four tokens at least */
-    while ((talk->n_bytes > s->talk.max_bytes || talk->n > most) && s->o.on_full != MYTH_FULL_REFUSE &&
-           myth_talk_n_droppable(talk))
-        myth_talk_drop(talk, 1);
-    talk->max_bytes = s->talk.max_bytes;
-    return talk->n_bytes <= talk->max_bytes && talk->n <= most
-             ? MYTH_OK
-             : myth_fail(err, MYTH_ELIMIT, "the chat's %zu messages of %zu bytes do not fit a context of %u tokens%s",
-                         talk->n, talk->n_bytes, s->n_ctx,
-                         s->o.on_full == MYTH_FULL_REFUSE ? ", and --on-full refuse drops nothing" : "");
-}
-
-/* shrinks: the chat may be one of a longer context. */
-static myth_status load(myth_session *s, const char *path, bool shrinks, bool *is_warm, myth_error *err)
+static myth_status load(myth_session *s, const char *path, myth_chat_loaded *out, myth_error *err)
 {
     const myth_model *model = myth_engine_model(s->e);
     const unsigned char *seq = NULL;
@@ -270,13 +259,11 @@ static myth_status load(myth_session *s, const char *path, bool shrinks, bool *i
     myth_json_tree t = {0};
     myth_talk talk = {0};
     myth_status st;
-    *is_warm = false;
+    *out = (myth_chat_loaded){0};
     MYTH_TRY(myth_map_open(&map, model->mem, path, 0, MYTH_MEM_STAGING, err));
     MYTH_TRY(read_header(&t, &map, &seq, &n, path, err));
-    myth_talk_open(&talk, model->mem, model, s->o.thinks, shrinks ? SIZE_MAX : s->talk.max_bytes);
-    MYTH_TRY(load_talk(&talk, &t, path, err));
-    if (shrinks)
-        MYTH_TRY(shrink(s, &talk, err));
+    myth_talk_open(&talk, model->mem, model, s->o.thinks, SIZE_MAX);
+    MYTH_TRY(load_talk(s, &talk, &out->n_turn_gone, &t, path, err));
     talk.n_change = s->talk.n_change + 1;
     MYTH_TRY(myth_seq_truncate(s->seq, 0, &at, err));
     myth_talk_close(&s->talk);
@@ -286,7 +273,7 @@ static myth_status load(myth_session *s, const char *path, bool shrinks, bool *i
     s->n_try = 0;
     s->is_retry = false;
     s->n_called = number_of(&t, t.node, "calls");
-    *is_warm = myth_seq_restore(s->seq, seq, n, NULL) == MYTH_OK;
+    out->is_warm = myth_seq_restore(s->seq, seq, n, NULL) == MYTH_OK;
 fail:
     myth_talk_close(&talk);
     myth_json_tree_close(&t);
@@ -294,10 +281,10 @@ fail:
     return st;
 }
 
-myth_status myth_chat_load(myth_session *s, const char *path, bool *is_warm, myth_error *err)
+myth_status myth_chat_load(myth_session *s, const char *path, myth_chat_loaded *out, myth_error *err)
 {
-    const myth_status st = load(s, path, false, is_warm, err);
-    *is_warm = *is_warm && (s->talk.n == 0 || myth_seq_len(s->seq) > 0);
+    const myth_status st = load(s, path, out, err);
+    out->is_warm = out->is_warm && (s->talk.n == 0 || myth_seq_len(s->seq) > 0);
     return st;
 }
 
@@ -369,7 +356,9 @@ myth_status myth_chat_take_back(myth_session *s, const myth_chat_kept *k, bool *
 {
     char path[40];
     snprintf(path, sizeof(path), "/proc/self/fd/%d", k->fd);
-    const myth_status st = load(s, path, true, is_warm, err);
+    myth_chat_loaded loaded;
+    const myth_status st = load(s, path, &loaded, err);
+    *is_warm = loaded.is_warm;
     if (st == MYTH_OK)
         myth_session_go_on(s, &k->rest);
     return st;

@@ -8,14 +8,15 @@
  *          A chat that is cold is saved cold: whoever goes on with it computes what is missing. Without the sequence a
  *          save writes a few KB, for after every turn. The file that was there stays until the new one is whole
  * Load     the messages replace the present ones. A sequence of another model, of other cache types, or one that does
- *          not fit is left aside: the messages are then computed again, and *is_warm is false. A damaged file is
- *          refused, and nothing changed
+ *          not fit is left aside: the messages are then computed again, and is_warm is false. A damaged file is
+ *          refused, and nothing changed. In a shorter context the oldest turns go whose texts have no room in it
+ *          (--on-full refuse: none does, and MYTH_ELIMIT)
  * Kept     the same for the process itself, of a chat that gives back its memory for a while: in memory that the ledger
  *          books (class STAGING), or in a file of the temporary folder that has no name, so that it is gone with the
  *          process. Nothing is computed for it, and with the checkpoints that it has, the chat that takes it back, in
- *          an engine with as long a context, goes on with the same bits. In a shorter context the oldest turns go whose
- *          texts have no room in it (--on-full refuse: none does, and MYTH_ELIMIT), and where the cache has another
- *          shape the rest is computed again: what then follows is what a chat of that context does with these messages
+ *          an engine with as long a context, goes on with the same bits. In a shorter one, and where the cache has
+ *          another shape, the rest is computed again: what then follows is what a chat of that context does with these
+ *          messages
  * Memory   the file is mapped, both ways: no copy of the sequence is allocated
  * Errors   MYTH_ECREATE, MYTH_EIO; MYTH_EFORMAT: no saved chat, or damaged; those of talk.h
  * Threads  one */
@@ -33,7 +34,13 @@ myth_status myth_chat_save(myth_session *s, const char *path, const myth_cancel 
                            myth_error *err);
 /* Without the sequence. */
 myth_status myth_chat_save_talk(const myth_session *s, const char *path, myth_error *err);
-myth_status myth_chat_load(myth_session *s, const char *path, bool *is_warm, myth_error *err);
+
+typedef struct {
+    bool is_warm;       /* its sequence is of use */
+    size_t n_turn_gone; /* that have no room in this context */
+} myth_chat_loaded;
+
+myth_status myth_chat_load(myth_session *s, const char *path, myth_chat_loaded *out, myth_error *err);
 
 typedef struct {
     myth_mem *mem; /* NULL = nothing is kept */

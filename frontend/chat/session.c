@@ -23,12 +23,21 @@ static uint32_t answer_most(uint32_t n_ctx, const myth_session_opts *o)
 
 static size_t text_most(uint32_t n_ctx) { return (size_t)n_ctx * TEXT_PER_TOKEN; }
 
+/* Messages of a prompt that fits: one has four tokens at least. */
+static size_t prompt_messages_most(uint32_t n_ctx) { return n_ctx / 4; }
+
+/* And a message with its answer. */
+static size_t messages_most(uint32_t n_ctx) { return prompt_messages_most(n_ctx) + 2; }
+
+/* Messages of a talk with its system text and one more. */
+static size_t rows_most(uint32_t n_ctx) { return messages_most(n_ctx) + 2; }
+
 /* Ids of everything that a talk of this size can be: each message has markers of its own. */
 static size_t ids_most(uint32_t n_ctx)
 {
     static const myth_message empty[1] = {{MYTH_ROLE_USER, {"", 0}}};
     const size_t base = myth_chat_bound(empty, 0), each = myth_chat_bound(empty, 1) - base;
-    return base + text_most(n_ctx) + (n_ctx / 4 + 4) * each; /* a message has four tokens at least */
+    return base + text_most(n_ctx) + rows_most(n_ctx) * each;
 }
 
 /* Bytes of an answer's text, and of its calls as JSON, where the vocabulary has them. */
@@ -44,7 +53,7 @@ static size_t calls_most(const myth_model *m, uint32_t n_most)
 
 uint64_t myth_session_bytes(const myth_model *m, uint32_t n_ctx, const myth_session_opts *o)
 {
-    const size_t n_msg = n_ctx / 4 + 4, text = text_most(n_ctx);
+    const size_t n_msg = rows_most(n_ctx), text = text_most(n_ctx);
     const uint64_t ids = (uint64_t)ids_most(n_ctx) * sizeof(int32_t);
     const uint64_t answer = answer_most(n_ctx, o) * sizeof(int32_t) +
                             2 * (uint64_t)answer_text_most(m, answer_most(n_ctx, o)) +
@@ -83,6 +92,7 @@ myth_status myth_session_open(myth_session *out, myth_engine *e, const myth_sess
                          "-n %u: an answer may take half of the context at most, %u of %u tokens: lower -n or raise -c",
                          out->o.n_most, n_ctx / 2, n_ctx);
     myth_talk_open(&out->talk, m->mem, m, o->thinks, text_most(n_ctx));
+    out->talk.max_n = messages_most(n_ctx);
     out->cap_ids = ids_most(n_ctx);
     out->cap_text = answer_text_most(m, out->o.n_most);
     out->cap_calls = calls_most(m, out->o.n_most);
@@ -131,6 +141,30 @@ myth_status myth_session_set_system(myth_session *s, myth_str text, myth_error *
 }
 
 /* ---- what stays ---- */
+
+static bool is_too_large(const myth_session *s, const myth_talk *talk)
+{
+    return talk->n_bytes > text_most(s->n_ctx) || talk->n > prompt_messages_most(s->n_ctx);
+}
+
+size_t myth_session_shed(const myth_session *s, myth_talk *talk)
+{
+    size_t n = 0;
+    for (; is_too_large(s, talk) && s->o.on_full != MYTH_FULL_REFUSE && myth_talk_n_droppable(talk); n++)
+        myth_talk_drop(talk, 1);
+    return n;
+}
+
+myth_status myth_session_bound(const myth_session *s, myth_talk *talk, myth_error *err)
+{
+    talk->max_bytes = text_most(s->n_ctx);
+    talk->max_n = messages_most(s->n_ctx);
+    if (!is_too_large(s, talk))
+        return MYTH_OK;
+    return myth_fail(
+        err, MYTH_ELIMIT, "the chat's %zu messages of %zu bytes do not fit a context of %u tokens%s: raise -c", talk->n,
+        talk->n_bytes, s->n_ctx, s->o.on_full == MYTH_FULL_REFUSE ? ", and --on-full refuse drops nothing" : "");
+}
 
 /* Tokens that a prompt may have, so that the longest answer fits behind it. After a drop the ends of a gap leave rows
  * of two pages unused; there may be one before each pinned turn, and one behind them. */

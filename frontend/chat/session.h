@@ -158,6 +158,11 @@ bool myth_session_retry(myth_session *s);
  * without computing its last answer again. That answer is the most that is computed: nothing is done where more is
  * missing, while a message is not answered, or where there is no room for it. Cancelled: it holds a part of it. */
 myth_status myth_session_settle(myth_session *s, const myth_cancel *cancel, myth_error *err);
+/* Lets the oldest turns of a talk for this session go while its texts, or its messages, are more than the context has
+ * room for; with --on-full refuse none goes. Returns how many went. */
+size_t myth_session_shed(const myth_session *s, myth_talk *talk);
+/* Bounds such a talk as the session's own is. MYTH_ELIMIT: it is larger. */
+myth_status myth_session_bound(const myth_session *s, myth_talk *talk, myth_error *err);
 /* Another system text. */
 myth_status myth_session_set_system(myth_session *s, myth_str text, myth_error *err);
 

@@ -13,6 +13,7 @@ void myth_talk_open(myth_talk *out, myth_mem *mem, const myth_model *model, bool
         .form = myth_chat_form_of(&model->config, model->tokenizer),
         .thinks = thinks,
         .max_bytes = max_bytes,
+        .max_n = SIZE_MAX,
     };
 }
 
@@ -156,6 +157,12 @@ myth_status myth_talk_add(myth_talk *t, const myth_message *m, const myth_messag
     if (more)
         one.more = *more;
     const size_t n = bytes_of(&one);
+    if (t->n >= t->max_n)
+        return myth_fail(
+            err, MYTH_ELIMIT,
+            "the chat has %zu messages, as many as this context takes: take turns out with /drop or /undo, "
+            "or raise -c",
+            t->n);
     if (!has_room(t, n))
         return too_much(t, n, err);
     if (!MYTH_ARRAY_ROOM(t->mem, MYTH_MEM_STAGING, "chat", &t->msg, t->n, &t->cap))

@@ -7,7 +7,7 @@
  * Ids      what the model's template makes of the messages that are kept, thoughts of older turns left out as the
  *          template does
  * Bounds   all texts together have at most max_bytes, which the caller derives from the context: MYTH_ELIMIT. Before
- *          that the oldest thoughts of older turns go, which no prompt has
+ *          that the oldest thoughts of older turns go, which no prompt has. So it is with more messages than max_n
  * Owner    texts are copied; a talk owns them. Class STAGING
  * Errors   MYTH_ENOMEM; MYTH_EARG roles that the template does not take
  * Threads  one */
@@ -32,6 +32,7 @@ typedef struct {
     myth_chat_form form;
     bool thinks;
     size_t max_bytes, n_bytes; /* of all texts: at most, now */
+    size_t max_n;              /* messages at most; open sets no limit */
     uint64_t n_change;         /* changes of what is kept so far: the same number, the same conversation */
     char *system, *tools;      /* NULL = none */
     myth_talk_message *msg;

@@ -133,20 +133,27 @@ fail:
     return st;
 }
 
-/* Puts the conversation of --messages into the chat. */
+/* Puts the conversation of --messages into the chat, of which turns go while it is read. */
 static myth_status read_messages(run_state *r, myth_error *err)
 {
     myth_conversation c = {0};
+    myth_talk *talk = &r->session.talk;
+    size_t n_gone = 0;
     myth_status st;
     if (!r->o->messages)
         return MYTH_OK;
     MYTH_TRY(myth_conversation_open(&c, r->cli->mem, r->o->messages, err));
-    MYTH_TRY(myth_talk_set_tools(&r->session.talk, c.tools, err));
-    for (size_t i = 0; i < c.n; i++)
+    talk->max_bytes = talk->max_n = SIZE_MAX;
+    MYTH_TRY(myth_talk_set_tools(talk, c.tools, err));
+    for (size_t i = 0; i < c.n; i++) {
         if (i == 0 && (c.msg[0].role == MYTH_ROLE_SYSTEM || c.msg[0].role == MYTH_ROLE_DEVELOPER))
             MYTH_TRY(myth_session_set_system(&r->session, c.msg[0].text, err));
         else
-            MYTH_TRY(myth_talk_add(&r->session.talk, &c.msg[i], &c.more[i], err));
+            MYTH_TRY(myth_talk_add(talk, &c.msg[i], &c.more[i], err));
+        n_gone += myth_session_shed(&r->session, talk);
+    }
+    MYTH_TRY(myth_session_bound(&r->session, talk, err));
+    myth_chat_note_gone(r->cli, &r->session, r->o->messages, n_gone);
 fail:
     myth_conversation_close(&c);
     return st;
@@ -155,14 +162,15 @@ fail:
 static myth_status begin(run_state *r, myth_error *err)
 {
     const chat_opts *o = r->o;
-    bool is_warm = false;
+    myth_chat_loaded loaded;
     myth_status st;
     MYTH_TRY(read_messages(r, err));
     if (o->session && access(o->session, F_OK) == 0) {
-        MYTH_TRY(myth_chat_load(&r->session, o->session, &is_warm, err));
+        MYTH_TRY(myth_chat_load(&r->session, o->session, &loaded, err));
         r->n_loaded = r->session.talk.n_change;
         myth_term_note(r->cli->term, "%s: %zu turn%s%s", o->session, myth_talk_n_turn(&r->session.talk),
-                       myth_s(myth_talk_n_turn(&r->session.talk)), is_warm ? "" : ", which are computed again");
+                       myth_s(myth_talk_n_turn(&r->session.talk)), loaded.is_warm ? "" : ", which are computed again");
+        myth_chat_note_gone(r->cli, &r->session, o->session, loaded.n_turn_gone);
     }
     if (o->system)
         MYTH_TRY(myth_session_set_system(&r->session, (myth_str){o->system, strlen(o->system)}, err));

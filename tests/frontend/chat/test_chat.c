@@ -160,6 +160,32 @@ static void a_conversation_begins_it(void **state)
     assert_int_equal(number_at(1, "usage", "completion_tokens"), 4);
 }
 
+/* A chat of more turns than the context has room for begins without the oldest ones, wherever it comes from. */
+static void a_long_conversation_begins_without_its_oldest_turns(void **state)
+{
+    (void)state;
+    cli_shell(&r,
+              "{ printf '{\"messages\": ['; i=0; while [ $i -lt 600 ]; do printf '{\"role\": \"user\", \"content\": "
+              "\"q\"}, {\"role\": \"assistant\", \"content\": \"a\"}, '; i=$((i+1)); done; "
+              "printf '{\"role\": \"user\", \"content\": \"last\"}]}'; } >\"$D/many\"; rm -f \"$D/l\"; "
+              "printf 'hi\\n/turns\\n' | \"$M\" " CHAT "-c 128 --messages \"$D/many\"");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.err, "/many: the 585 oldest turns went, which a context of 128 tokens has no room for"));
+    assert_non_null(strstr(r.out, " last\n"));
+    cli_shell(&r, "printf 'hi\\n' | \"$M\" " CHAT "-c 128 --messages \"$D/many\" --on-full refuse");
+    assert_int_equal(r.code, 3);
+    assert_non_null(strstr(r.err, "the chat's 1201 messages of 1204 bytes do not fit a context of 128 tokens, and "
+                                  "--on-full refuse drops nothing: raise -c"));
+    cli_shell(&r,
+              "x=$(printf '%0400d' 0); i=0; while [ $i -lt 9 ]; do printf \"$x\\n\"; i=$((i+1)); done | \"$M\" " CHAT
+              "-c 8192 --session \"$D/l\" >\"$D/o\" && printf \"/turns\\n/load $D/l\\n\" | \"$M\" " CHAT
+              "-c 128 --session \"$D/l\"");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.err, "/l: 4 turns, which are computed again\n"));
+    const char *note = strstr(r.err, "/l: the 5 oldest turns went");
+    assert_true(note && strstr(note + 1, "/l: the 5 oldest turns went")); /* of --session, of /load */
+}
+
 static void a_grammar_holds_for_every_answer(void **state)
 {
     (void)state;
@@ -498,6 +524,7 @@ int main(void)
         cmocka_unit_test(another_process_goes_on),
         cmocka_unit_test(a_session_file_loses_nothing),
         cmocka_unit_test(a_conversation_begins_it),
+        cmocka_unit_test(a_long_conversation_begins_without_its_oldest_turns),
         cmocka_unit_test(a_grammar_holds_for_every_answer),
         cmocka_unit_test(a_text_ends_every_answer),
         cmocka_unit_test(the_plan_is_kept),

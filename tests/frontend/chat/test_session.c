@@ -594,7 +594,7 @@ static void a_saved_chat_goes_on_elsewhere(void **state)
         rig r, other;
         myth_session s, b;
         uint64_t n_file;
-        bool is_warm = false;
+        myth_chat_loaded loaded;
         static char want[4096];
         open_session(&s, &r, families[f], &so, 2 * CTX);
         set_system(&s, "be \"brief\"");
@@ -604,8 +604,8 @@ static void a_saved_chat_goes_on_elsewhere(void **state)
         assert_ok(myth_chat_save(&s, path, NULL, &n_file, &rig_err));
         open_session(&b, &other, families[f], &so, 2 * CTX);
         say(&b, "what is replaced");
-        assert_ok(myth_chat_load(&b, path, &is_warm, &rig_err));
-        assert_true(is_warm);
+        assert_ok(myth_chat_load(&b, path, &loaded, &rig_err));
+        assert_true(loaded.is_warm);
         assert_int_equal(b.talk.n, 4);
         assert_string_equal(b.talk.system, "be \"brief\"");
         assert_true(myth_str_is(b.talk.msg[0].m.text, "one\n\ttwo"));
@@ -636,7 +636,7 @@ static void saving_computes_the_last_answer_at_most(void **state)
     const myth_session_opts so = {.n_most = MOST};
     char path[1024];
     uint64_t n_file = 0;
-    bool is_warm = true;
+    myth_chat_loaded loaded;
     myth_cancel cancel = 1;
     int n_fed = 0;
     rig r;
@@ -652,8 +652,8 @@ static void saving_computes_the_last_answer_at_most(void **state)
     assert_ok(myth_chat_save(&s, path, NULL, &n_file, &rig_err));
     assert_int_equal(n_fed, 0);
     assert_int_equal(myth_seq_len(s.seq), 0);
-    assert_ok(myth_chat_load(&s, path, &is_warm, &rig_err));
-    assert_false(is_warm);
+    assert_ok(myth_chat_load(&s, path, &loaded, &rig_err));
+    assert_false(loaded.is_warm);
     assert_int_equal(s.talk.n, 8);
     say(&s, "on");
     const uint32_t len = myth_seq_len(s.seq);
@@ -664,13 +664,55 @@ static void saving_computes_the_last_answer_at_most(void **state)
     assert_ok(myth_chat_save(&s, path, NULL, &n_file, &rig_err));
     assert_true(n_fed > 0);
     assert_true(myth_seq_len(s.seq) > len);
-    assert_ok(myth_chat_load(&s, path, &is_warm, &rig_err));
-    assert_true(is_warm);
+    assert_ok(myth_chat_load(&s, path, &loaded, &rig_err));
+    assert_true(loaded.is_warm);
     assert_ok(myth_chat_save_talk(&s, path, &rig_err));
-    assert_ok(myth_chat_load(&s, path, &is_warm, &rig_err));
-    assert_false(is_warm);
+    assert_ok(myth_chat_load(&s, path, &loaded, &rig_err));
+    assert_false(loaded.is_warm);
     assert_int_equal(s.talk.n, 10);
     assert_text("on", s.talk.msg[8].m.text);
+    close_session(&s, &r);
+}
+
+/* Of the chat of a longer context the oldest turns go that have no room in this one, but for pins; with --on-full
+ * refuse it is not loaded. A context takes so many messages, however short. */
+static void a_longer_chat_is_loaded_without_its_oldest_turns(void **state)
+{
+    (void)state;
+    enum { N = 60, SHORT = 128 };
+    const myth_session_opts so = {.n_most = MOST}, refuses = {.n_most = MOST, .on_full = MYTH_FULL_REFUSE};
+    const char *path = files_path("long.chat");
+    myth_chat_loaded loaded;
+    uint64_t n_file;
+    rig r;
+    myth_session s;
+    open_session(&s, &r, "random:gemma3-tiny:f32", &so, 4 * CTX);
+    for (int i = 0; i < N; i++) {
+        const myth_message m = {i % 2 ? MYTH_ROLE_ASSISTANT : MYTH_ROLE_USER, {line_of(i), strlen(line_of(i))}};
+        assert_ok(myth_talk_add(&s.talk, &m, NULL, &rig_err));
+    }
+    myth_talk_pin(&s.talk, 1, true);
+    assert_ok(myth_chat_save(&s, path, NULL, &n_file, &rig_err));
+    close_session(&s, &r);
+    open_session(&s, &r, "random:gemma3-tiny:f32", &refuses, SHORT);
+    say(&s, "stays");
+    assert_int_equal(myth_chat_load(&s, path, &loaded, &rig_err), MYTH_ELIMIT);
+    assert_non_null(strstr(rig_err.msg, "the chat's 60 messages of "));
+    assert_text("stays", s.talk.msg[0].m.text);
+    close_session(&s, &r);
+    open_session(&s, &r, "random:gemma3-tiny:f32", &so, SHORT);
+    assert_ok(myth_chat_load(&s, path, &loaded, &rig_err));
+    assert_int_equal(s.talk.n, SHORT / 4); /* a message has four tokens at least; its texts have room */
+    assert_int_equal(loaded.n_turn_gone, (N - SHORT / 4) / 2);
+    assert_text(line_of(2), s.talk.msg[0].m.text);
+    assert_text(line_of(N - SHORT / 4 + 2), s.talk.msg[2].m.text);
+    assert_text(line_of(N - 1), s.talk.msg[s.talk.n - 1].m.text);
+    assert_int_not_equal(say(&s, "on").finish, MYTH_FINISH_REFUSED);
+    const myth_message m = {MYTH_ROLE_ASSISTANT, {"", 0}};
+    while (s.talk.n < SHORT / 4 + 2)
+        assert_ok(myth_talk_add(&s.talk, &m, NULL, &rig_err));
+    assert_int_equal(myth_talk_add(&s.talk, &m, NULL, &rig_err), MYTH_ELIMIT);
+    assert_non_null(strstr(rig_err.msg, "the chat has 34 messages"));
     close_session(&s, &r);
 }
 
@@ -684,7 +726,7 @@ static void a_damaged_chat_is_refused(void **state)
     myth_session s;
     snprintf(path, sizeof(path), "%s", files_path("b.chat"));
     uint64_t n_file;
-    bool is_warm;
+    myth_chat_loaded loaded;
     open_session(&s, &r, "random:gemma3-tiny:f32", &so, CTX);
     say(&s, "one");
     assert_ok(myth_chat_save(&s, path, NULL, &n_file, &rig_err));
@@ -701,20 +743,20 @@ static void a_damaged_chat_is_refused(void **state)
         file[at] ^= bad[i].flip != 0;
         files_put("bad.chat", file, n_file - bad[i].cut);
         file[at] ^= bad[i].flip != 0;
-        assert_int_equal(myth_chat_load(&s, files_path("bad.chat"), &is_warm, &rig_err), MYTH_EFORMAT);
+        assert_int_equal(myth_chat_load(&s, files_path("bad.chat"), &loaded, &rig_err), MYTH_EFORMAT);
         if (!strstr(rig_err.msg, bad[i].says))
             fail_msg("%s", rig_err.msg);
         assert_int_equal(s.talk.n, 2);
     }
     files_put("bad.chat", "", 0);
-    assert_int_equal(myth_chat_load(&s, files_path("bad.chat"), &is_warm, &rig_err), MYTH_EFORMAT);
-    assert_int_equal(myth_chat_load(&s, files_path("none.chat"), &is_warm, &rig_err), MYTH_ENOTFOUND);
+    assert_int_equal(myth_chat_load(&s, files_path("bad.chat"), &loaded, &rig_err), MYTH_EFORMAT);
+    assert_int_equal(myth_chat_load(&s, files_path("none.chat"), &loaded, &rig_err), MYTH_ENOTFOUND);
     assert_int_not_equal(say(&s, "two").finish, MYTH_FINISH_REFUSED);
     close_session(&s, &r);
     /* Another model's rows are of no use; its messages are. */
     open_session(&s, &r, "random:gemma2-tiny:f32", &so, CTX);
-    assert_ok(myth_chat_load(&s, path, &is_warm, &rig_err));
-    assert_false(is_warm);
+    assert_ok(myth_chat_load(&s, path, &loaded, &rig_err));
+    assert_false(loaded.is_warm);
     assert_int_equal(s.talk.n, 2);
     assert_int_equal(say(&s, "two").n_turn_gone, 0);
     close_session(&s, &r);
@@ -736,6 +778,7 @@ int main(void)
         cmocka_unit_test(an_interrupted_answer_takes_no_turns),
         cmocka_unit_test(a_saved_chat_goes_on_elsewhere),
         cmocka_unit_test(saving_computes_the_last_answer_at_most),
+        cmocka_unit_test(a_longer_chat_is_loaded_without_its_oldest_turns),
         cmocka_unit_test(a_damaged_chat_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
