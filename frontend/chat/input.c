@@ -4,7 +4,6 @@
 #include "frontend/cli/hints.h"
 #include "frontend/cli/json_out.h"
 #include "frontend/common/conversation.h"
-#include "saved.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,11 +111,14 @@ void myth_chat_input_save(myth_chat_input *in)
         myth_term_note(in->cli->term, "the chat is not saved: %s", why.msg);
 }
 
-void myth_chat_note_gone(const myth_cli *cli, const myth_session *s, const char *path, size_t n_turn)
+void myth_chat_note_turns(const myth_cli *cli, const myth_session *s, const char *path, const myth_chat_loaded *l)
 {
-    if (n_turn)
+    if (l->n_turn_gone)
         myth_term_note(cli->term, "%s: the %zu oldest turn%s went, which a context of %u tokens has no room for", path,
-                       n_turn, myth_s(n_turn), s->n_ctx);
+                       l->n_turn_gone, myth_s(l->n_turn_gone), s->n_ctx);
+    if (l->n_turn_back)
+        myth_term_note(cli->term, "%s: %zu turn%s that went in a shorter context came back", path, l->n_turn_back,
+                       myth_s(l->n_turn_back));
 }
 
 /* ---- answers ---- */
@@ -169,6 +171,13 @@ static void print_reply(const myth_chat_input *in, const myth_chat_reply *r)
     fflush(stdout);
 }
 
+static void note_lost(myth_chat_input *in)
+{
+    if (in->s->lost.code != MYTH_OK && !in->has_lost)
+        myth_term_note(in->cli->term, "the turns that go are not in the chat's file any more: %s", in->s->lost.msg);
+    in->has_lost = in->s->lost.code != MYTH_OK;
+}
+
 /* What a person is told besides the answer. */
 static void print_notes(const myth_chat_input *in, const myth_chat_reply *r)
 {
@@ -203,6 +212,7 @@ static myth_status answer(myth_chat_input *in, myth_error *err)
         return MYTH_OK;
     if (!in->is_json)
         end_line(in);
+    note_lost(in);
     myth_chat_input_save(in);
     if (st == MYTH_EARG || st == MYTH_ELIMIT) { /* the template does not take it, or it is too long */
         fail_line(in, &why);
@@ -430,11 +440,9 @@ static myth_status obey(myth_chat_input *in, const order *o, myth_error *why, my
         MYTH_TRY(need_file(o, why));
         MYTH_TRY(myth_chat_load(s, o->rest, &loaded, why));
         if (!loaded.is_warm)
-            myth_term_note(in->cli->term,
-                           "%s: saved with another model, cache type or larger context: it is computed "
-                           "again",
+            myth_term_note(in->cli->term, "%s: saved with another model, cache type or context: it is computed again",
                            o->rest);
-        myth_chat_note_gone(in->cli, s, o->rest, loaded.n_turn_gone);
+        myth_chat_note_turns(in->cli, s, o->rest, &loaded);
     }
     myth_chat_input_save(in);
     print_done(in, o, bytes, loaded.is_warm);

@@ -20,7 +20,7 @@
 #define MYTH_CHAT_INPUT_H
 
 #include "frontend/cli/cli.h"
-#include "session.h"
+#include "saved.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,6 +43,7 @@ typedef struct {
     uint64_t n_failed;         /* lines that could not be done */
     uint64_t n_cut;            /* answers that were interrupted */
     bool in_thought, has_line; /* text: the last part was a thought; the line on the terminal is open */
+    bool has_lost;             /* turns could not be kept for the file, and a note has said so */
     bool is_put_off;           /* the last answer is to be asked for again */
     const char *session;       /* the chat's own file; NULL = it has none */
     uint64_t n_saved;          /* the talk's n_change that the file has */
@@ -60,8 +61,8 @@ void myth_chat_input_start(myth_chat_input *out, myth_cli *cli, myth_session *s,
                            bool is_json);
 /* Saves what has changed to in->session. */
 void myth_chat_input_save(myth_chat_input *in);
-/* A note of the turns of a file that went when it was read; none when none did. */
-void myth_chat_note_gone(const myth_cli *cli, const myth_session *s, const char *path, size_t n_turn);
+/* Notes of the turns of a file that went or came back when it was read; none when none did. */
+void myth_chat_note_turns(const myth_cli *cli, const myth_session *s, const char *path, const myth_chat_loaded *l);
 /* One line without its newline. */
 myth_status myth_chat_input_line(myth_chat_input *in, const char *line, size_t n, myth_error *err);
 /* The session was opened again. is_same: what is asked for again comes with the same bytes. */

@@ -7,6 +7,7 @@
 #include "engine/text/json_tree.h"
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/tempdir.h"
+#include "message.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,45 +20,26 @@
 
 /* ---- save ---- */
 
-static void put_text(myth_json_out *j, const char *key, myth_str s)
+static void put_part(myth_json_out *j, const char *bytes_name, uint64_t bytes, const char *sum_name, uint64_t sum)
 {
-    if (!s.text)
-        return;
-    myth_jout_key(j, key);
-    myth_jout_text(j, s.text, s.len);
+    char hex[20];
+    myth_jout_key_u64(j, bytes_name, bytes);
+    snprintf(hex, sizeof(hex), "%016llx", (unsigned long long)sum);
+    myth_jout_key_str(j, sum_name, hex);
 }
 
-/* A list of calls, which is JSON already. It is kept as a string, so that it comes back byte for byte. */
-static void put_message(myth_json_out *j, const myth_talk_message *m)
-{
-    static const char *const role[] = {[MYTH_ROLE_SYSTEM] = "system",
-                                       [MYTH_ROLE_USER] = "user",
-                                       [MYTH_ROLE_ASSISTANT] = "assistant",
-                                       [MYTH_ROLE_DEVELOPER] = "developer",
-                                       [MYTH_ROLE_TOOL] = "tool"};
-    myth_jout_object(j);
-    myth_jout_key_str(j, "role", role[m->m.role]);
-    put_text(j, "content", m->m.text);
-    put_text(j, "thought", m->more.thought);
-    put_text(j, "calls", m->more.calls);
-    put_text(j, "name", m->more.name);
-    put_text(j, "call_id", m->more.call_id);
-    if (m->is_pinned)
-        myth_jout_key_bool(j, "pinned", true);
-    myth_jout_end(j);
-}
-
-static void put_header(FILE *f, const myth_session *s, uint64_t bytes, uint64_t sum)
+/* gone: the lines of s->gone; NULL = there are none. */
+static void put_header(FILE *f, const myth_session *s, uint64_t bytes, uint64_t sum, const void *gone)
 {
     const myth_talk *t = &s->talk;
-    char hex[20];
     myth_json_out j;
     myth_jout_start(&j, f);
     myth_jout_object(&j);
     myth_jout_key_u64(&j, "mythos_chat", 1);
-    myth_jout_key_u64(&j, "sequence_bytes", bytes);
-    snprintf(hex, sizeof(hex), "%016llx", (unsigned long long)sum);
-    myth_jout_key_str(&j, "sequence_xxh3", hex);
+    put_part(&j, "sequence_bytes", bytes, "sequence_xxh3", sum);
+    if (gone)
+        put_part(&j, "gone_bytes", s->gone.bytes, "gone_xxh3", XXH3_64bits(gone, (size_t)s->gone.bytes));
+    myth_jout_key_u64(&j, "context", s->n_ctx);
     if (s->n_called)
         myth_jout_key_u64(&j, "calls", s->n_called);
     if (t->system)
@@ -67,7 +49,7 @@ static void put_header(FILE *f, const myth_session *s, uint64_t bytes, uint64_t 
     myth_jout_key(&j, "messages");
     myth_jout_array(&j);
     for (size_t i = 0; i < t->n; i++)
-        put_message(&j, &t->msg[i]);
+        myth_chat_message_put(&j, &t->msg[i]);
     myth_jout_end(&j);
     myth_jout_end(&j);
 }
@@ -78,7 +60,7 @@ static uint64_t header_most(const myth_session *s)
 {
     uint64_t n = 4096;
     n += 6 * (uint64_t)s->talk.n_bytes; /* an escaped byte has six */
-    return (n + 160 * (uint64_t)s->talk.n + 4095) / 4096 * 4096;
+    return (n + 192 * (uint64_t)s->talk.n + 4095) / 4096 * 4096;
 }
 
 static myth_status cannot_write(const char *path, int why, myth_error *err)
@@ -88,12 +70,12 @@ static myth_status cannot_write(const char *path, int why, myth_error *err)
 
 /* Writes the header into the file's first `most` bytes: JSON, spaces, a newline; most 0: no spaces. */
 static myth_status write_header(const myth_session *s, const char *path, int fd, uint64_t most, uint64_t bytes,
-                                uint64_t sum, myth_error *err)
+                                uint64_t sum, const void *gone, myth_error *err)
 {
     FILE *f = fdopen(dup(fd), "r+b");
     if (!f)
         return cannot_write(path, errno, err);
-    put_header(f, s, bytes, sum);
+    put_header(f, s, bytes, sum, gone);
     long n = fseek(f, -1, SEEK_CUR) == 0 ? ftell(f) : -1; /* over the newline */
     for (; n >= 0 && (uint64_t)n + 1 < most; n++)
         fputc(' ', f);
@@ -102,6 +84,21 @@ static myth_status write_header(const myth_session *s, const char *path, int fd,
     if (fclose(f) != 0 || !is_ok)
         return cannot_write(path, errno ? errno : EIO, err);
     return MYTH_OK;
+}
+
+/* Writes the header, and behind its end and a sequence of so many bytes the turns that went. */
+static myth_status write_texts(const myth_session *s, const char *path, int fd, uint64_t most, uint64_t bytes,
+                               uint64_t sum, myth_error *err)
+{
+    const void *gone = s->gone.bytes ? myth_gone_map(&s->gone) : NULL;
+    if (s->gone.bytes && !gone)
+        return cannot_write(path, errno, err);
+    myth_status st = write_header(s, path, fd, most, bytes, sum, gone, err);
+    const off_t end = st == MYTH_OK && gone ? lseek(fd, 0, SEEK_END) : 0;
+    if (end < 0 || (st == MYTH_OK && gone && !myth_out_write_at(fd, gone, (size_t)s->gone.bytes, (uint64_t)end)))
+        st = cannot_write(path, errno, err);
+    myth_gone_unmap(&s->gone, gone);
+    return st;
 }
 
 /* Writes the chat as it is to an empty file; whole: with the checkpoints of its sequence. */
@@ -118,8 +115,8 @@ static myth_status write_chat(myth_session *s, bool is_whole, const char *path, 
         return cannot_write(path, errno, err);
     myth_status st = (is_whole ? myth_seq_save_whole : myth_seq_save)(s->seq, map + most, n, err);
     if (st == MYTH_OK)
-        st = write_header(s, path, fd, most, n, XXH3_64bits(map + most, (size_t)n), err);
-    *bytes = most + n;
+        st = write_texts(s, path, fd, most, n, XXH3_64bits(map + most, (size_t)n), err);
+    *bytes = most + n + s->gone.bytes;
     munmap(map, (size_t)(most + n));
     return st;
 }
@@ -151,7 +148,7 @@ myth_status myth_chat_save_talk(const myth_session *s, const char *path, myth_er
     myth_out out = {0};
     myth_status st;
     MYTH_TRY(open_out(&out, path, err));
-    MYTH_TRY(write_header(s, path, out.fd, 0, 0, XXH3_64bits(NULL, 0), err));
+    MYTH_TRY(write_texts(s, path, out.fd, 0, 0, XXH3_64bits(NULL, 0), err));
     return myth_out_finish(&out, err);
 fail:
     myth_out_abandon(&out);
@@ -160,124 +157,101 @@ fail:
 
 /* ---- load ---- */
 
-static myth_str text_of(const myth_json_tree *t, const myth_json_node *n, const char *key)
-{
-    const myth_json_node *v = myth_json_tree_get(t, n, key);
-    return v && v->type == MYTH_JSON_STRING ? v->text : (myth_str){NULL, 0};
-}
+/* A saved chat that is being read. */
+typedef struct {
+    const char *path;
+    myth_map map;
+    myth_json_tree header;
+    const unsigned char *seq, *gone; /* behind the header */
+    uint64_t n_seq, n_gone;
+    myth_talk talk; /* and what becomes of it here */
+    myth_gone turns;
+} reader;
 
-/* A whole number; 0: there is none. */
-static uint64_t number_of(const myth_json_tree *t, const myth_json_node *n, const char *key)
+/* The chat may be one of a longer context: turns go while it is read, so that it is never much larger than this one. In
+ * a longer one those that went come back. */
+static myth_status load_talk(const myth_session *s, reader *r, myth_chat_loaded *out, myth_error *err)
 {
-    const myth_json_node *v = myth_json_tree_get(t, n, key);
-    char digits[24] = "";
-    if (v && v->type == MYTH_JSON_NUMBER && v->text.len < sizeof(digits))
-        memcpy(digits, v->text.text, v->text.len);
-    return digits[0] == '-' ? 0 : strtoull(digits, NULL, 10);
-}
-
-static myth_status no_chat(const char *path, const char *what, myth_error *err)
-{
-    return myth_fail(err, MYTH_EFORMAT, "%s: %s; a chat is saved by /save or --session", path, what);
-}
-
-static myth_status load_message(myth_talk *talk, const myth_json_tree *t, const myth_json_node *n, const char *path,
-                                myth_error *err)
-{
-    static const struct {
-        const char *name;
-        myth_role role;
-    } role[] = {{"user", MYTH_ROLE_USER},
-                {"assistant", MYTH_ROLE_ASSISTANT},
-                {"developer", MYTH_ROLE_DEVELOPER},
-                {"tool", MYTH_ROLE_TOOL}};
-    const myth_str name = text_of(t, n, "role");
-    const myth_json_node *pinned = myth_json_tree_get(t, n, "pinned");
-    for (size_t i = 0; i < sizeof(role) / sizeof(role[0]); i++)
-        if (name.text && myth_str_is(name, role[i].name)) {
-            const myth_message m = {role[i].role, text_of(t, n, "content")};
-            const myth_message_more more = {.thought = text_of(t, n, "thought"),
-                                            .calls = text_of(t, n, "calls"),
-                                            .name = text_of(t, n, "name"),
-                                            .call_id = text_of(t, n, "call_id")};
-            myth_status st = myth_talk_add(talk, &m, &more, err);
-            if (st == MYTH_OK)
-                talk->msg[talk->n - 1].is_pinned = pinned && pinned->type == MYTH_JSON_TRUE;
-            return st;
-        }
-    return no_chat(path, "a message without a role", err);
-}
-
-/* The chat may be one of a longer context: turns go while it is read, so that it is never much larger than this one. */
-static myth_status load_talk(const myth_session *s, myth_talk *talk, size_t *n_turn_gone, const myth_json_tree *t,
-                             const char *path, myth_error *err)
-{
+    const myth_json_tree *t = &r->header;
     const myth_json_node *root = t->node, *list = myth_json_tree_get(t, root, "messages");
     myth_status st;
     if (!list || list->type != MYTH_JSON_ARRAY)
-        return no_chat(path, "has no messages", err);
-    MYTH_TRY(myth_talk_set_system(talk, text_of(t, root, "system"), err));
-    MYTH_TRY(myth_talk_set_tools(talk, text_of(t, root, "tools"), err));
+        return myth_chat_no_chat(r->path, "has no messages", err);
+    MYTH_TRY(myth_gone_add_lines(&r->turns, r->gone, (size_t)r->n_gone, err));
+    MYTH_TRY(myth_talk_set_system(&r->talk, myth_chat_text_of(t, root, "system"), err));
+    MYTH_TRY(myth_talk_set_tools(&r->talk, myth_chat_text_of(t, root, "tools"), err));
     for (const myth_json_node *n = myth_json_tree_first(t, list); n; n = myth_json_tree_next(t, n)) {
-        MYTH_TRY(load_message(talk, t, n, path, err));
-        *n_turn_gone += myth_session_shed(s, talk);
+        MYTH_TRY(myth_chat_message_add(&r->talk, t, n, r->path, err));
+        MYTH_TRY(myth_session_shed(s, &r->talk, &r->turns, &out->n_turn_gone, err));
     }
-    MYTH_TRY(myth_session_bound(s, talk, err));
+    MYTH_TRY(myth_session_bound(s, &r->talk, err));
+    if (s->n_ctx > myth_chat_number_of(t, root, "context") && out->n_turn_gone == 0)
+        MYTH_TRY(myth_session_regain(s, &r->talk, &r->turns, &out->n_turn_back, err));
 fail:
     return st;
 }
 
-/* The header of the file, the sequence behind it and its sum. */
-static myth_status read_header(myth_json_tree *t, const myth_map *map, const unsigned char **seq, uint64_t *n,
-                               const char *path, myth_error *err)
+static bool is_sum(const reader *r, const char *key, const unsigned char *p, uint64_t n)
 {
+    char hex[20];
+    const myth_str sum = myth_chat_text_of(&r->header, r->header.node, key);
+    snprintf(hex, sizeof(hex), "%016llx", (unsigned long long)XXH3_64bits(p, (size_t)n));
+    return sum.text && myth_str_is(sum, hex);
+}
+
+/* The header of the file, and what stands behind it. */
+static myth_status read_header(reader *r, myth_error *err)
+{
+    const myth_map *map = &r->map;
+    myth_json_tree *t = &r->header;
     const unsigned char *end = map->size ? memchr(map->base, '\n', (size_t)map->size) : NULL;
     if (!end || map->size < 16 || memcmp(map->base, "{\"mythos_chat\":1,", 17) != 0)
-        return no_chat(path, "no saved chat", err);
-    myth_status st = myth_json_tree_open(t, map->mem, (const char *)map->base, (size_t)(end - map->base), path, err);
+        return myth_chat_no_chat(r->path, "no saved chat", err);
+    myth_status st = myth_json_tree_open(t, map->mem, (const char *)map->base, (size_t)(end - map->base), r->path, err);
     if (st != MYTH_OK)
         return st;
-    char hex[20];
-    const myth_str sum = text_of(t, t->node, "sequence_xxh3");
-    const myth_json_node *size = myth_json_tree_get(t, t->node, "sequence_bytes");
-    *seq = end + 1;
-    *n = map->size - (uint64_t)(*seq - map->base);
-    snprintf(hex, sizeof(hex), "%llu", (unsigned long long)*n);
-    if (!size || size->type != MYTH_JSON_NUMBER || !myth_str_is(size->text, hex))
-        return no_chat(path, "cut off", err);
-    snprintf(hex, sizeof(hex), "%016llx", (unsigned long long)XXH3_64bits(*seq, (size_t)*n));
-    return sum.text && myth_str_is(sum, hex) ? MYTH_OK : no_chat(path, "damaged", err);
+    const uint64_t rest = map->size - (uint64_t)(end + 1 - map->base);
+    r->seq = end + 1;
+    r->n_seq = myth_chat_number_of(t, t->node, "sequence_bytes");
+    r->n_gone = myth_chat_number_of(t, t->node, "gone_bytes");
+    if (!myth_json_tree_get(t, t->node, "sequence_bytes") || r->n_seq > rest || r->n_gone != rest - r->n_seq)
+        return myth_chat_no_chat(r->path, "cut off", err);
+    r->gone = r->seq + r->n_seq;
+    return is_sum(r, "sequence_xxh3", r->seq, r->n_seq) &&
+                   (r->n_gone == 0 || is_sum(r, "gone_xxh3", r->gone, r->n_gone))
+             ? MYTH_OK
+             : myth_chat_no_chat(r->path, "damaged", err);
 }
 
 static myth_status load(myth_session *s, const char *path, myth_chat_loaded *out, myth_error *err)
 {
     const myth_model *model = myth_engine_model(s->e);
-    const unsigned char *seq = NULL;
-    uint64_t n = 0;
+    reader r = {.path = path, .map = {.fd = -1}};
     uint32_t at;
-    myth_map map = {.fd = -1};
-    myth_json_tree t = {0};
-    myth_talk talk = {0};
     myth_status st;
     *out = (myth_chat_loaded){0};
-    MYTH_TRY(myth_map_open(&map, model->mem, path, 0, MYTH_MEM_STAGING, err));
-    MYTH_TRY(read_header(&t, &map, &seq, &n, path, err));
-    myth_talk_open(&talk, model->mem, model, s->o.thinks, SIZE_MAX);
-    MYTH_TRY(load_talk(s, &talk, &out->n_turn_gone, &t, path, err));
-    talk.n_change = s->talk.n_change + 1;
+    MYTH_TRY(myth_map_open(&r.map, model->mem, path, 0, MYTH_MEM_STAGING, err));
+    MYTH_TRY(read_header(&r, err));
+    myth_talk_open(&r.talk, model->mem, model, s->o.thinks, SIZE_MAX);
+    MYTH_TRY(load_talk(s, &r, out, err));
+    r.talk.n_change = s->talk.n_change + 1;
     MYTH_TRY(myth_seq_truncate(s->seq, 0, &at, err));
     myth_talk_close(&s->talk);
-    s->talk = talk;
-    talk = (myth_talk){0};
+    myth_gone_close(&s->gone);
+    s->talk = r.talk;
+    s->gone = r.turns;
+    r.talk = (myth_talk){0};
+    r.turns = (myth_gone){0};
     s->has_prefix = false;
     s->n_try = 0;
     s->is_retry = false;
-    s->n_called = number_of(&t, t.node, "calls");
-    out->is_warm = myth_seq_restore(s->seq, seq, n, NULL) == MYTH_OK;
+    s->n_called = myth_chat_number_of(&r.header, r.header.node, "calls");
+    out->is_warm = out->n_turn_back == 0 && myth_seq_restore(s->seq, r.seq, r.n_seq, NULL) == MYTH_OK;
 fail:
-    myth_talk_close(&talk);
-    myth_json_tree_close(&t);
-    myth_map_close(&map);
+    myth_talk_close(&r.talk);
+    myth_gone_close(&r.turns);
+    myth_json_tree_close(&r.header);
+    myth_map_close(&r.map);
     return st;
 }
 
@@ -303,7 +277,10 @@ static myth_status copy_to(const myth_chat_kept *k, const char *name, int fd, my
     return MYTH_OK;
 }
 
-uint64_t myth_chat_keep_bytes(const myth_session *s) { return header_most(s) + myth_seq_save_whole_bytes(s->seq); }
+uint64_t myth_chat_keep_bytes(const myth_session *s)
+{
+    return header_most(s) + myth_seq_save_whole_bytes(s->seq) + s->gone.bytes;
+}
 
 myth_status myth_chat_keep(myth_chat_kept *out, myth_session *s, bool in_memory, myth_error *err)
 {

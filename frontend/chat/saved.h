@@ -2,15 +2,18 @@
  * computing them again.
  *
  * Form     one line of JSON {"mythos_chat": 1, "sequence_bytes": n, "sequence_xxh3": "...", "calls": the number of the
- *          last call, "system", "tools", "messages": [{"role", "content", "pinned", ...}]}, a newline, then the saved
- *          sequence (engine.h, myth_seq_save), which may be missing
+ *          last call, "context": its tokens, "gone_bytes", "gone_xxh3", "system", "tools", "messages": [{"role",
+ *          "content", "pinned", ...}]} (message.h), a newline, then the saved sequence (engine.h, myth_seq_save), which
+ *          may be missing, then the turns that went (gone.h)
  * Save     with the sequence as it is, but for the last answer, which may be computed again for it (session.h, settle).
  *          A chat that is cold is saved cold: whoever goes on with it computes what is missing. Without the sequence a
- *          save writes a few KB, for after every turn. The file that was there stays until the new one is whole
+ *          save writes a few KB and the turns that went, for after every turn. The file that was there stays until the
+ *          new one is whole
  * Load     the messages replace the present ones. A sequence of another model, of other cache types, or one that does
  *          not fit is left aside: the messages are then computed again, and is_warm is false. A damaged file is
  *          refused, and nothing changed. In a shorter context the oldest turns go whose texts have no room in it
- *          (--on-full refuse: none does, and MYTH_ELIMIT)
+ *          (--on-full refuse: none does, and MYTH_ELIMIT). In a longer one than the chat was saved from, turns that
+ *          had gone come back to their places, the newest first, while their texts have room
  * Kept     the same for the process itself, of a chat that gives back its memory for a while: in memory that the ledger
  *          books (class STAGING), or in a file of the temporary folder that has no name, so that it is gone with the
  *          process. Nothing is computed for it, and with the checkpoints that it has, the chat that takes it back, in
@@ -38,6 +41,7 @@ myth_status myth_chat_save_talk(const myth_session *s, const char *path, myth_er
 typedef struct {
     bool is_warm;       /* its sequence is of use */
     size_t n_turn_gone; /* that have no room in this context */
+    size_t n_turn_back; /* that had gone in a shorter one */
 } myth_chat_loaded;
 
 myth_status myth_chat_load(myth_session *s, const char *path, myth_chat_loaded *out, myth_error *err);

@@ -125,6 +125,7 @@ void myth_session_close(myth_session *s)
     myth_grammars_close(s->grammars);
     myth_gbnf_close(s->held);
     myth_talk_close(&s->talk);
+    myth_gone_close(&s->gone);
     myth_free(mem, s->calls);
     myth_free(mem, s->thought);
     myth_free(mem, s->text);
@@ -147,12 +148,25 @@ static bool is_too_large(const myth_session *s, const myth_talk *talk)
     return talk->n_bytes > text_most(s->n_ctx) || talk->n > prompt_messages_most(s->n_ctx);
 }
 
-size_t myth_session_shed(const myth_session *s, myth_talk *talk)
+myth_status myth_session_shed(const myth_session *s, myth_talk *talk, myth_gone *gone, size_t *n_turn, myth_error *err)
 {
-    size_t n = 0;
-    for (; is_too_large(s, talk) && s->o.on_full != MYTH_FULL_REFUSE && myth_talk_n_droppable(talk); n++)
-        myth_talk_drop(talk, 1);
-    return n;
+    myth_status st = MYTH_OK;
+    while (is_too_large(s, talk) && s->o.on_full != MYTH_FULL_REFUSE && myth_talk_n_droppable(talk)) {
+        MYTH_TRY(myth_talk_set_aside(talk, 1, err));
+        MYTH_TRY(myth_gone_add(gone, talk, err));
+        myth_talk_forget(talk);
+        ++*n_turn;
+    }
+fail:
+    return st;
+}
+
+myth_status myth_session_regain(const myth_session *s, myth_talk *talk, myth_gone *gone, size_t *n_turn,
+                                myth_error *err)
+{
+    if (s->o.on_full == MYTH_FULL_REFUSE)
+        return MYTH_OK;
+    return myth_gone_take_back(gone, talk, prompt_messages_most(s->n_ctx), n_turn, err);
 }
 
 myth_status myth_session_bound(const myth_session *s, myth_talk *talk, myth_error *err)
@@ -673,6 +687,14 @@ static bool is_to_add(const myth_session *s, const myth_chat_reply *r)
     return r->finish != MYTH_FINISH_CANCELLED || (r->n_answer && !s->is_retry);
 }
 
+/* Turns that were set aside are out of the talk for good. */
+static void let_go(myth_session *s)
+{
+    if (s->lost.code == MYTH_OK)
+        myth_gone_add(&s->gone, &s->talk, &s->lost);
+    myth_talk_forget(&s->talk);
+}
+
 myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth_chat_reply *out, myth_error *err)
 {
     myth_talk *t = &s->talk;
@@ -694,7 +716,7 @@ myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth
         is_added = st == MYTH_OK;
     }
     if (is_added || out->is_put_off) /* put off: it is computed again by what the sequence holds */
-        myth_talk_forget(t);
+        let_go(s);
     else
         take_back(s, &before, is_counted, out);
     if (s->is_retry && is_added)

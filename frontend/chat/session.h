@@ -13,6 +13,7 @@
  *                       computed while it saw them, so answers differ from a new chat's. Pinned turns between dropped
  *                       ones leave a gap each; where a sequence has no more gaps (MYTH_SEQ_GAPS), it is recomputed
  *            AUTO       RECOMPUTE while at most MYTH_RECOMPUTE_MOST tokens stay, else DROP
+ *          Turns that went are kept out of memory, for the file of the chat (gone.h).
  *          Turns that went for an answer that comes to nothing come back, and are computed again with the next prompt;
  *          not where the answer was put off in between
  * Positions  a dropped turn leaves its positions unused. WINDOW: before they pass what the model was trained with, the
@@ -38,6 +39,7 @@
 #include "frontend/common/calls.h"
 #include "frontend/common/grammars.h"
 #include "frontend/common/stops.h"
+#include "gone.h"
 #include "talk.h"
 
 #ifdef __cplusplus
@@ -87,6 +89,8 @@ typedef struct {
     myth_seq *seq;
     myth_session_opts o;
     myth_talk talk;
+    myth_gone gone;          /* turns that went because the context was full */
+    myth_error lost;         /* why some of them could not be kept; MYTH_OK: all were */
     myth_grammars *grammars; /* NULL = any text */
     myth_gbnf *held;         /* of the tool choice, for tools of this hash; NULL = not made yet */
     uint64_t held_hash;
@@ -158,9 +162,13 @@ bool myth_session_retry(myth_session *s);
  * without computing its last answer again. That answer is the most that is computed: nothing is done where more is
  * missing, while a message is not answered, or where there is no room for it. Cancelled: it holds a part of it. */
 myth_status myth_session_settle(myth_session *s, const myth_cancel *cancel, myth_error *err);
-/* Lets the oldest turns of a talk for this session go while its texts, or its messages, are more than the context has
- * room for; with --on-full refuse none goes. Returns how many went. */
-size_t myth_session_shed(const myth_session *s, myth_talk *talk);
+/* Lets the oldest turns of a talk for this session go to `gone` while its texts, or its messages, are more than the
+ * context has room for; with --on-full refuse none goes. Adds to *n_turn how many went. */
+myth_status myth_session_shed(const myth_session *s, myth_talk *talk, myth_gone *gone, size_t *n_turn, myth_error *err);
+/* Lets the newest turns that went come back while they have room. With --on-full refuse none does, since it could not
+ * go again. */
+myth_status myth_session_regain(const myth_session *s, myth_talk *talk, myth_gone *gone, size_t *n_turn,
+                                myth_error *err);
 /* Bounds such a talk as the session's own is. MYTH_ELIMIT: it is larger. */
 myth_status myth_session_bound(const myth_session *s, myth_talk *talk, myth_error *err);
 /* Another system text. */

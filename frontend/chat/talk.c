@@ -169,10 +169,24 @@ myth_status myth_talk_add(myth_talk *t, const myth_message *m, const myth_messag
         return myth_fail(err, MYTH_ENOMEM, "out of memory for %zu messages", t->n + 1);
     if (!own_texts(t, &one))
         return myth_fail(err, MYTH_ENOMEM, "out of memory for a message of %zu bytes", n);
+    one.number = ++t->n_number;
     t->msg[t->n++] = one;
     t->n_bytes += n;
     t->n_change++;
     return MYTH_OK;
+}
+
+void myth_talk_place(myth_talk *t, uint64_t number)
+{
+    size_t at = t->n - 1;
+    myth_talk_message last = t->msg[at];
+    if (number == 0 || number > UINT64_MAX / 2)
+        return;
+    last.number = number;
+    t->n_number = number > t->n_number - 1 ? number : t->n_number - 1;
+    for (; at > 0 && t->msg[at - 1].number > number; at--)
+        t->msg[at] = t->msg[at - 1];
+    t->msg[at] = last;
 }
 
 /* Takes the messages from .. to - 1 out, which the caller frees or has, and closes up. */
@@ -299,6 +313,8 @@ myth_status myth_talk_set_aside(myth_talk *t, size_t n, myth_error *err)
     }
     return MYTH_OK;
 }
+
+const myth_talk_message *myth_talk_aside_at(const myth_talk *t, size_t i) { return &t->aside[i].m; }
 
 size_t myth_talk_back(myth_talk *t)
 {

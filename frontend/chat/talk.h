@@ -4,6 +4,8 @@
  * Gone     a turn that was dropped is freed, so that memory is bounded by what the context holds. The system text and
  *          pinned turns are never dropped, nor is the last turn. Turns that are set aside are no part of the talk, and
  *          can come back until something is added
+ * Number   of a message: its place in the chat, from 1 on, which it keeps when others go. What comes back stands where
+ *          it stood
  * Ids      what the model's template makes of the messages that are kept, thoughts of older turns left out as the
  *          template does
  * Bounds   all texts together have at most max_bytes, which the caller derives from the context: MYTH_ELIMIT. Before
@@ -23,6 +25,7 @@ extern "C" {
 typedef struct {
     myth_message m;
     myth_message_more more;
+    uint64_t number;
     bool is_pinned; /* of a turn's first message: the whole turn */
 } myth_talk_message;
 
@@ -33,6 +36,7 @@ typedef struct {
     bool thinks;
     size_t max_bytes, n_bytes; /* of all texts: at most, now */
     size_t max_n;              /* messages at most; open sets no limit */
+    uint64_t n_number;         /* the largest number so far */
     uint64_t n_change;         /* changes of what is kept so far: the same number, the same conversation */
     char *system, *tools;      /* NULL = none */
     myth_talk_message *msg;
@@ -51,6 +55,8 @@ myth_status myth_talk_set_system(myth_talk *t, myth_str text, myth_error *err);
 myth_status myth_talk_set_tools(myth_talk *t, myth_str json, myth_error *err);
 /* more NULL = nothing besides the text. */
 myth_status myth_talk_add(myth_talk *t, const myth_message *m, const myth_message_more *more, myth_error *err);
+/* Gives the last message this number and the place that it has by it; 0 = the next number, which it has. */
+void myth_talk_place(myth_talk *t, uint64_t number);
 /* Keeps the first n messages. */
 void myth_talk_cut(myth_talk *t, size_t n);
 /* Takes the last message, of which there is one, out of the talk and sets it aside: put lets it be the last one again,
@@ -72,6 +78,8 @@ size_t myth_talk_n_droppable(const myth_talk *t);
 void myth_talk_drop(myth_talk *t, size_t n);
 /* Takes the n oldest of them out, as drop does, and keeps them until back, with no message added since, or forget. */
 myth_status myth_talk_set_aside(myth_talk *t, size_t n, myth_error *err);
+/* One of the n_aside messages that are set aside; lent until back or forget. */
+const myth_talk_message *myth_talk_aside_at(const myth_talk *t, size_t i);
 /* Puts all that was set aside where it was; returns how many messages that are. */
 size_t myth_talk_back(myth_talk *t);
 void myth_talk_forget(myth_talk *t);

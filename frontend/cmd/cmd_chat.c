@@ -150,10 +150,10 @@ static myth_status read_messages(run_state *r, myth_error *err)
             MYTH_TRY(myth_session_set_system(&r->session, c.msg[0].text, err));
         else
             MYTH_TRY(myth_talk_add(talk, &c.msg[i], &c.more[i], err));
-        n_gone += myth_session_shed(&r->session, talk);
+        MYTH_TRY(myth_session_shed(&r->session, talk, &r->session.gone, &n_gone, err));
     }
     MYTH_TRY(myth_session_bound(&r->session, talk, err));
-    myth_chat_note_gone(r->cli, &r->session, r->o->messages, n_gone);
+    myth_chat_note_turns(r->cli, &r->session, r->o->messages, &(myth_chat_loaded){.n_turn_gone = n_gone});
 fail:
     myth_conversation_close(&c);
     return st;
@@ -170,7 +170,7 @@ static myth_status begin(run_state *r, myth_error *err)
         r->n_loaded = r->session.talk.n_change;
         myth_term_note(r->cli->term, "%s: %zu turn%s%s", o->session, myth_talk_n_turn(&r->session.talk),
                        myth_s(myth_talk_n_turn(&r->session.talk)), loaded.is_warm ? "" : ", which are computed again");
-        myth_chat_note_gone(r->cli, &r->session, o->session, loaded.n_turn_gone);
+        myth_chat_note_turns(r->cli, &r->session, o->session, &loaded);
     }
     if (o->system)
         MYTH_TRY(myth_session_set_system(&r->session, (myth_str){o->system, strlen(o->system)}, err));
@@ -371,8 +371,9 @@ const myth_command myth_cmd_chat = {
         "lines; Ctrl-C stops an answer, Ctrl-D ends the chat, /help lists the commands. From a pipe every line is a "
         "message or a command. With --json each line is a string, a message {\"role\", \"content\"} or {\"command\": "
         "\"/save FILE\"}, and each gets a line of JSON: an answer with the calls of tools in it, what it read and "
-        "computed, what was dropped, and how much is held. The system text and pinned turns are never dropped. Memory "
-        "is that of the plan, however long the chat is.",
+        "computed, what was dropped, and how much is held. The system text and pinned turns are never dropped. What "
+        "went stays in a saved chat, the newest 16 MiB of it, and a larger context has it again. Memory is that of the "
+        "plan, however long the chat is.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
     .opts_bytes = sizeof(chat_opts),

@@ -184,6 +184,12 @@ static void a_long_conversation_begins_without_its_oldest_turns(void **state)
     assert_non_null(strstr(r.err, "/l: 4 turns, which are computed again\n"));
     const char *note = strstr(r.err, "/l: the 5 oldest turns went");
     assert_true(note && strstr(note + 1, "/l: the 5 oldest turns went")); /* of --session, of /load */
+    /* What went for a message is in the file for a larger context. */
+    cli_shell(&r, "echo hi | \"$M\" " CHAT "-c 128 --session \"$D/l\" && echo /turns | \"$M\" " CHAT
+                  "-c 8192 --session \"$D/l\" | grep -c ' 0000'");
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.out, "\n9\n"));
+    assert_non_null(strstr(r.err, "/l: 9 turns that went in a shorter context came back"));
 }
 
 static void a_grammar_holds_for_every_answer(void **state)
