@@ -4,6 +4,7 @@
 #include "frontend/cli/hints.h"
 #include "frontend/cli/json_out.h"
 #include "frontend/common/conversation.h"
+#include "lock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -402,6 +403,22 @@ static myth_status undo(const myth_chat_input *in, myth_error *why)
     return MYTH_OK;
 }
 
+static myth_status save(const myth_chat_input *in, const order *o, uint64_t *bytes, myth_error *why)
+{
+    myth_chat_lock lock;
+    myth_status st = need_file(o, why);
+    if (st == MYTH_OK)
+        st = myth_chat_lock_take(&lock, o->rest, why);
+    if (st != MYTH_OK)
+        return st;
+    st = myth_chat_save(in->s, o->rest, in->cancel, bytes, why);
+    myth_chat_lock_end(&lock);
+    if (st == MYTH_OK && !in->is_json)
+        myth_term_note(in->cli->term, "%s: %llu bytes; go on with --session %s", o->rest, (unsigned long long)*bytes,
+                       o->rest);
+    return st;
+}
+
 static bool is_order(const order *o, const char *name) { return strcmp(o->name, name) == 0; }
 
 static myth_status obey(myth_chat_input *in, const order *o, myth_error *why, myth_error *err)
@@ -430,13 +447,9 @@ static myth_status obey(myth_chat_input *in, const order *o, myth_error *why, my
         MYTH_TRY(undo(in, why));
     else if (is_order(o, "retry"))
         return myth_session_retry(s) ? answer(in, err) : myth_fail(why, MYTH_EARG, "/retry: there is no answer");
-    else if (is_order(o, "save")) {
-        MYTH_TRY(need_file(o, why));
-        MYTH_TRY(myth_chat_save(s, o->rest, in->cancel, &bytes, why));
-        if (!in->is_json)
-            myth_term_note(in->cli->term, "%s: %llu bytes; go on with --session %s", o->rest, (unsigned long long)bytes,
-                           o->rest);
-    } else if (is_order(o, "load")) {
+    else if (is_order(o, "save"))
+        MYTH_TRY(save(in, o, &bytes, why));
+    else if (is_order(o, "load")) {
         MYTH_TRY(need_file(o, why));
         MYTH_TRY(myth_chat_load(s, o->rest, &loaded, why));
         if (!loaded.is_warm)

@@ -4,12 +4,14 @@
  * Start    --session FILE goes on from a saved chat when there is one; --messages FILE begins with a conversation, and
  *          answers it when it ends in a message of the user
  * Saved    --session FILE: the messages after every turn (chat/input.h), with the sequence at the end. Where nothing
- *          was said or changed the file stays, with what a process of another model or cache type computed
+ *          was said or changed the file stays, with what a process of another model or cache type computed. No other
+ *          chat works on it meanwhile (chat/lock.h)
  * Moved    where --control or the file of --mem-limit asks for another limit or a pause, the chat is kept
  *          (chat/saved.h), everything is closed, and it goes on under the limit that there is then
  * Thoughts of an answer go to stderr, with --json to "reasoning_content"
  * Exit     0; 3 when a message was refused, a line could not be read or an answer was interrupted */
 #include "frontend/chat/input.h"
+#include "frontend/chat/lock.h"
 #include "frontend/chat/saved.h"
 #include "frontend/chat/terminal.h"
 #include "frontend/cli/hints.h"
@@ -40,7 +42,7 @@ static const myth_option options[] = {
      "begin with a chat as JSON: {\"messages\": [...], \"tools\": [...]}"},
     {"session", NULL, MYTH_OPT_TEXT, "FILE", offsetof(chat_opts, session), NULL, 0, 0,
      "go on from FILE if it is there, and save the chat to it: its messages after every turn, what was computed at the "
-     "end"},
+     "end; one chat at a time"},
     {"on-full", NULL, MYTH_OPT_CHOICE, "auto|refuse|drop|recompute", offsetof(chat_opts, on_full), "auto", 0, 0,
      "when the context is full: refuse the message, or let the oldest turns go and either keep the rest as it was "
      "computed or compute it again; auto recomputes up to 4096 tokens, else drops"},
@@ -346,6 +348,7 @@ static int run(myth_cli *cli, const void *opts)
 {
     myth_error err = {0};
     run_state r = {.cli = cli, .o = opts, .n_loaded = UINT64_MAX};
+    myth_chat_lock lock = {.fd = -1};
     if (r.o->messages && strcmp(r.o->messages, "-") == 0)
         return myth_cli_failf(cli, MYTH_EARG, "chat: --messages reads a file; messages of standard input are lines");
     if (r.o->messages && r.o->session && access(r.o->session, F_OK) == 0)
@@ -353,12 +356,14 @@ static int run(myth_cli *cli, const void *opts)
                               "chat: %s is a saved chat and --messages another one; give one of them, or another "
                               "--session",
                               r.o->session);
-    if (myth_hint_check_output("--session", r.o->session, &err) != MYTH_OK)
+    if (myth_hint_check_output("--session", r.o->session, &err) != MYTH_OK ||
+        (r.o->session && myth_chat_lock_take(&lock, r.o->session, &err) != MYTH_OK))
         return myth_cli_fail(cli, &err);
     const myth_status st = chat(&r, &err);
     const bool is_whole = r.input.n_failed + r.input.n_cut == 0;
     const int code = st != MYTH_OK ? myth_cli_fail(cli, &err) : is_whole ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
     close_all(&r);
+    myth_chat_lock_end(&lock);
     return code;
 }
 

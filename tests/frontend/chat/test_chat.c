@@ -149,6 +149,27 @@ static void a_session_file_loses_nothing(void **state)
     assert_non_null(strstr(r.err, "the chat is not saved: "));
 }
 
+/* A second chat would take out what the first one says. A lock that nobody holds is no lock. */
+static void one_chat_works_on_a_file(void **state)
+{
+    (void)state;
+    cli_shell(&r,
+              "rm -f \"$D/s\" \"$D/first\" \"$D/go\"; echo 1 >\"$D/s.lock\"; { echo first; while [ ! -e \"$D/go\" ]; "
+              "do sleep 0.02; done; echo "
+              "second; } | \"$M\" " CHAT
+              "--session \"$D/s\" >\"$D/first\" & while [ ! -s \"$D/first\" ]; do sleep 0.02; done; "
+              "echo other | \"$M\" " CHAT "--session \"$D/s\" 2>\"$D/e\"; echo $?; cat \"$D/e\"; printf "
+              "\"other\\n/save $D/s\\n\" | \"$M\" " CHAT " >\"$D/o2\" 2>\"$D/e\"; echo $?; cat \"$D/e\"; : >\"$D/go\"; "
+              "wait; ls \"$D/s.lock\" 2>&1; printf \"/save $D/../$(basename $D)/s\\n/turns\\n\" | \"$M\" " CHAT
+              "--session \"$D/s\"; echo $?");
+    const char *refused = strstr(r.out, "75\nmythos: ");
+    assert_true(refused && strstr(refused, "is a chat that works on it; end that one, or give this one another file"));
+    refused = strstr(refused + 1, "3\n");
+    assert_true(refused && strstr(refused, "is a chat that works on it"));
+    assert_non_null(strstr(r.out, "No such file"));
+    assert_non_null(strstr(r.out, "\n1 first\n2 second\n0\n"));
+}
+
 static void a_conversation_begins_it(void **state)
 {
     (void)state;
@@ -529,6 +550,7 @@ int main(void)
         cmocka_unit_test(what_goes_is_said),
         cmocka_unit_test(another_process_goes_on),
         cmocka_unit_test(a_session_file_loses_nothing),
+        cmocka_unit_test(one_chat_works_on_a_file),
         cmocka_unit_test(a_conversation_begins_it),
         cmocka_unit_test(a_long_conversation_begins_without_its_oldest_turns),
         cmocka_unit_test(a_grammar_holds_for_every_answer),

@@ -437,7 +437,7 @@ static void a_killed_chat_has_its_turns(void **state)
         kill(talk.pid, SIGKILL);
         assert_int_equal(end_chat(), 128 + SIGKILL);
         cli_shell(&r, "ls $D/folder; grep -o 'pinned.:true' $D/folder/k | wc -l");
-        assert_string_equal(r.out, pins ? "k\n1\n" : "k\n0\n");
+        assert_string_equal(r.out, pins ? "k\nk.lock\n1\n" : "k\nk.lock\n0\n");
         cli_shell(&r, "tail -n +4 $D/turns | $M " CHAT "--json --session $D/folder/k");
         assert_int_equal(r.code, 0);
         json_t *got = json_loads(r.out, JSON_DISABLE_EOF_CHECK | JSON_ALLOW_NUL, &json_err);
