@@ -121,8 +121,25 @@ static myth_status write_chat(myth_session *s, bool is_whole, const char *path, 
     return st;
 }
 
+#define CHAT_BEGIN "{\"mythos_chat\":1,"
+
+/* Whether a file may be written over: there is none, it is empty, or a saved chat. */
+static bool is_to_replace(const char *path)
+{
+    char begin[sizeof(CHAT_BEGIN) - 1];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return errno == ENOENT;
+    const ssize_t n = read(fd, begin, sizeof(begin));
+    close(fd);
+    return n == 0 || (n == (ssize_t)sizeof(begin) && memcmp(begin, CHAT_BEGIN, sizeof(begin)) == 0);
+}
+
 static myth_status open_out(myth_out *out, const char *path, myth_error *err)
 {
+    if (!myth_out_is_special(path) && !is_to_replace(path))
+        return myth_fail(err, MYTH_ECREATE,
+                         "%s: this is no saved chat, and is not written over: give another file, or remove it", path);
     const myth_status st = myth_out_open(out, path, MYTH_OUT_PRIVATE, err);
     return st == MYTH_OK && out->is_special
              ? myth_fail(err, MYTH_ECREATE, "%s: a chat is saved to a regular file", path)
@@ -205,7 +222,7 @@ static myth_status read_header(reader *r, myth_error *err)
     const myth_map *map = &r->map;
     myth_json_tree *t = &r->header;
     const unsigned char *end = map->size ? memchr(map->base, '\n', (size_t)map->size) : NULL;
-    if (!end || map->size < 16 || memcmp(map->base, "{\"mythos_chat\":1,", 17) != 0)
+    if (!end || map->size < sizeof(CHAT_BEGIN) || memcmp(map->base, CHAT_BEGIN, sizeof(CHAT_BEGIN) - 1) != 0)
         return myth_chat_no_chat(r->path, "no saved chat", err);
     myth_status st = myth_json_tree_open(t, map->mem, (const char *)map->base, (size_t)(end - map->base), r->path, err);
     if (st != MYTH_OK)
@@ -344,7 +361,7 @@ myth_status myth_chat_take_back(myth_session *s, const myth_chat_kept *k, bool *
 myth_status myth_chat_kept_save(const myth_chat_kept *k, const char *path, myth_error *err)
 {
     myth_out out = {0};
-    myth_status st = myth_out_open(&out, path, MYTH_OUT_PRIVATE, err);
+    myth_status st = open_out(&out, path, err);
     if (st == MYTH_OK)
         st = copy_to(k, path, out.fd, err);
     if (st == MYTH_OK)

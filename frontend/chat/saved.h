@@ -8,7 +8,7 @@
  * Save     with the sequence as it is, but for the last answer, which may be computed again for it (session.h, settle).
  *          A chat that is cold is saved cold: whoever goes on with it computes what is missing. Without the sequence a
  *          save writes a few KB and the turns that went, for after every turn. The file that was there stays until the
- *          new one is whole
+ *          new one is whole; one that is no chat is not written over: MYTH_ECREATE
  * Load     the messages replace the present ones. A sequence of another model, of other cache types, or one that does
  *          not fit is left aside: the messages are then computed again, and is_warm is false. A damaged file is
  *          refused, and nothing changed. In a shorter context the oldest turns go whose texts have no room in it
