@@ -105,6 +105,15 @@ static bool look(void)
 static char held;
 static bool has_held; /* a byte was read and is still to be taken */
 
+/* Lets a signal that came while it was blocked be handled. With bytes to read pselect does not: those behind a Ctrl-C
+ * would be read into the line that it ends. */
+static void take_signals(void)
+{
+    sigset_t mask;
+    sigprocmask(SIG_SETMASK, &open_mask, &mask);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+}
+
 /* Waits for a byte of standard input; 0 at its end, -1 when it is stopped or cannot be read. Other signals, such as
  * that of a window's size, interrupt nothing. */
 static int read_byte(char *c)
@@ -120,8 +129,9 @@ static int read_byte(char *c)
         FD_ZERO(&in);
         FD_SET(STDIN_FILENO, &in);
         const int n = pselect(STDIN_FILENO + 1, &in, NULL, NULL, waiting.in->look ? &pause : NULL, &open_mask);
+        take_signals();
         if (n > 0)
-            return (int)read(STDIN_FILENO, c, 1);
+            return is_stopped ? -1 : (int)read(STDIN_FILENO, c, 1);
         if (n < 0 && errno != EINTR)
             return -1;
         if (!look())

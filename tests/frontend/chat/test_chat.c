@@ -393,6 +393,23 @@ static void a_terminal_edits_and_remembers_lines(void **state)
     assert_int_equal(tty_close("\004"), 0);
 }
 
+/* An interrupt ends the line that it is typed in, and not the one that is typed right behind it. */
+static void what_follows_an_interrupt_is_the_next_line(void **state)
+{
+    (void)state;
+    tty_open(CHAT);
+    tty_expect("> ");
+    tty_send("ab");
+    tty_expect("ab"); /* the terminal is the editor's */
+    tty_send("c\003 next\r");
+    tty_expect("-n sets how many");
+    tty_expect("> ");
+    tty_send("/turns\r");
+    tty_expect("\n1 next\r\n");
+    tty_expect("> ");
+    assert_int_equal(tty_close("\004"), 0);
+}
+
 /* Also without a locale, as in containers and cron. */
 static void letters_are_read_as_utf8(void **state)
 {
@@ -565,6 +582,7 @@ int main(void)
         cmocka_unit_test(a_text_ends_every_answer),
         cmocka_unit_test(the_plan_is_kept),
         cmocka_unit_test(a_terminal_edits_and_remembers_lines),
+        cmocka_unit_test(what_follows_an_interrupt_is_the_next_line),
         cmocka_unit_test(letters_are_read_as_utf8),
         cmocka_unit_test(what_is_pasted_is_one_message),
         cmocka_unit_test(a_mistyped_command_is_forgotten),
