@@ -323,6 +323,7 @@ myth_status myth_chat_terminal(myth_chat_input *in, myth_error *err)
     /* el_set would make copies of the names, and never free them. */
     el_wset(el, EL_ADDFN, L"mythos-paste", L"put what is pasted into the line", paste);
     el_set(el, EL_BIND, PASTE_BEGIN, "mythos-paste", NULL);
+    el_set(el, EL_BIND, "\t", "ed-insert", NULL);
     is_stopped = is_ended = 0;
     waiting.in = in;
     waiting.m = &m;
