@@ -384,6 +384,13 @@ static myth_status compress(myth_runlog_file *f, unsigned char **out, size_t *n_
     return ok ? MYTH_OK : myth_fail(err, MYTH_ENOMEM, "%.160s: no memory for %zu bytes", f->path, cap);
 }
 
+/* The fault of a run whose row another process deleted: what it would write belongs to no run. */
+static myth_status lost(const myth_runlog_file *f, int64_t run, myth_error *err)
+{
+    return myth_fail(err, MYTH_ELOST, "%.120s: run %lld was deleted by another program while it went on", f->path,
+                     (long long)run);
+}
+
 myth_status myth_runlog_file_put(myth_runlog_file *f, int64_t run, const char *name, const void *data, size_t n,
                                  myth_error *err)
 {
@@ -395,12 +402,17 @@ myth_status myth_runlog_file_put(myth_runlog_file *f, int64_t run, const char *n
         return myth_fail(err, MYTH_ELIMIT, "%.40s: %zu bytes, at most %d are kept", name, n,
                          (int)MYTH_RUNLOG_TEXT_BYTES);
     MYTH_TRY(compress(f, &packed, &n_packed, data, n, err));
-    MYTH_TRY(prepare(f, &q, "INSERT OR REPLACE INTO texts(run_id, name, n, data) VALUES(?1, ?2, ?3, ?4)", err));
+    MYTH_TRY(prepare(f, &q,
+                     "INSERT OR REPLACE INTO texts(run_id, name, n, data) SELECT ?1, ?2, ?3, ?4 WHERE EXISTS(SELECT 1 "
+                     "FROM runs WHERE id=?1)",
+                     err));
     sqlite3_bind_int64(q, 1, run);
     sqlite3_bind_text(q, 2, name, -1, SQLITE_STATIC);
     sqlite3_bind_int64(q, 3, (sqlite3_int64)n);
     sqlite3_bind_blob64(q, 4, packed, n_packed, SQLITE_STATIC);
-    st = finish(f, q, err);
+    MYTH_TRY(finish(f, q, err));
+    if (sqlite3_changes(f->db) == 0)
+        st = lost(f, run, err);
 fail:
     myth_free(f->mem, packed);
     return st;
@@ -411,55 +423,6 @@ static void hash_of(unsigned char out[HASH_BYTES], const void *data, size_t n)
     XXH128_canonical_t c;
     XXH128_canonicalFromHash(&c, XXH3_128bits(data, n));
     memcpy(out, c.digest, HASH_BYTES);
-}
-
-/* Deletes the oldest runs until both bounds hold, and all but the 1,000 newest hashes with them. The run that ends now
- * is kept, whatever its size. */
-static myth_status drop_oldest(myth_runlog_file *f, int64_t run, myth_error *err)
-{
-    myth_status st;
-    sqlite3_stmt *q = NULL;
-    int64_t first_kept = run;
-    uint64_t n = 0, bytes = 0;
-    int rc;
-    MYTH_TRY(prepare(f, &q, "SELECT id, bytes FROM runs ORDER BY id DESC", err));
-    while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
-        bytes += (uint64_t)sqlite3_column_int64(q, 1);
-        if (++n > f->max_runs || bytes > f->max_bytes)
-            break;
-        first_kept = sqlite3_column_int64(q, 0);
-    }
-    st = fail_of(f, rc, err);
-    sqlite3_finalize(q);
-    if (st != MYTH_OK || rc == SQLITE_DONE)
-        return st;
-    first_kept = first_kept < run ? first_kept : run;
-    static const char *const sql[] = {"DELETE FROM texts WHERE run_id<?1", "DELETE FROM runs WHERE id<?1"};
-    for (int i = 0; i < 2; i++) {
-        MYTH_TRY(prepare(f, &q, sql[i], err));
-        sqlite3_bind_int64(q, 1, first_kept);
-        MYTH_TRY(finish(f, q, err));
-    }
-    st = run_sql(f,
-                 "DELETE FROM hashes WHERE rowid NOT IN (SELECT rowid FROM hashes ORDER BY rowid DESC LIMIT 1000); "
-                 "PRAGMA incremental_vacuum;",
-                 err);
-fail:
-    return st;
-}
-
-/* ?1 is the first run that stays, ?2 a day ago. */
-#define MAY_GO "id < ?1 AND (exit_code IS NOT NULL OR began_ms < ?2)"
-
-static myth_status run_before(myth_runlog_file *f, const char *sql, int64_t first, int64_t day_ago, myth_error *err)
-{
-    sqlite3_stmt *q = NULL;
-    myth_status st = prepare(f, &q, sql, err);
-    if (st != MYTH_OK)
-        return st;
-    sqlite3_bind_int64(q, 1, first);
-    sqlite3_bind_int64(q, 2, day_ago);
-    return finish(f, q, err);
 }
 
 /* The first run that may stay; all before it may not. */
@@ -486,14 +449,52 @@ static myth_status find_first(myth_runlog_file *f, const myth_runlog_prune *what
     return st;
 }
 
+/* Of the runs before ?1 those that have ended, or that began before ?2, a day ago: any other may be going on. */
+#define MAY_GO "id < ?1 AND (exit_code IS NOT NULL OR began_ms < ?2)"
+
+static int64_t a_day_ago(void)
+{
+    enum { DAY_MS = 24 * 3600 * 1000 };
+    return (int64_t)time(NULL) * 1000 - DAY_MS;
+}
+
+/* Deletes the runs before the first one that stays, except those that may be going on, and every text without a run. */
+static myth_status delete_before(myth_runlog_file *f, int64_t first, int64_t day_ago, myth_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    myth_status st = prepare(f, &q, "DELETE FROM runs WHERE " MAY_GO, err);
+    if (st != MYTH_OK)
+        return st;
+    sqlite3_bind_int64(q, 1, first);
+    sqlite3_bind_int64(q, 2, day_ago);
+    st = finish(f, q, err);
+    return st != MYTH_OK ? st : run_sql(f, "DELETE FROM texts WHERE run_id NOT IN (SELECT id FROM runs)", err);
+}
+
+/* Deletes the oldest runs until both bounds hold, and all but the 1,000 newest hashes with them. The run that ends
+ * here stays whatever its size, and so does every run that may be going on. */
+static myth_status drop_oldest(myth_runlog_file *f, int64_t run, myth_error *err)
+{
+    const myth_runlog_prune what = {.max_runs = f->max_runs, .max_bytes = f->max_bytes, .since_ms = INT64_MIN};
+    int64_t first;
+    myth_status st = find_first(f, &what, &first, err);
+    if (st != MYTH_OK || first == 0)
+        return st;
+    st = delete_before(f, first < run ? first : run, a_day_ago(), err);
+    return st != MYTH_OK ? st
+                         : run_sql(f,
+                                   "DELETE FROM hashes WHERE rowid NOT IN (SELECT rowid FROM hashes ORDER BY rowid "
+                                   "DESC LIMIT 1000); PRAGMA incremental_vacuum;",
+                                   err);
+}
+
 myth_status myth_runlog_file_prune(myth_runlog_file *f, const myth_runlog_prune *what, uint64_t *n_run, uint64_t *bytes,
                                    myth_error *err)
 {
-    enum { DAY_MS = 24 * 3600 * 1000 };
     myth_status st = MYTH_OK;
     sqlite3_stmt *q = NULL;
     int64_t first;
-    const int64_t day_ago = (int64_t)time(NULL) * 1000 - DAY_MS;
+    const int64_t day_ago = a_day_ago();
     *n_run = *bytes = 0;
     if (!what->is_dry)
         MYTH_TRY(run_sql(f, "BEGIN IMMEDIATE", err));
@@ -508,9 +509,7 @@ myth_status myth_runlog_file_prune(myth_runlog_file *f, const myth_runlog_prune 
     sqlite3_finalize(q);
     if (st != MYTH_OK || what->is_dry)
         goto fail;
-    MYTH_TRY(
-        run_before(f, "DELETE FROM texts WHERE run_id IN (SELECT id FROM runs WHERE " MAY_GO ")", first, day_ago, err));
-    MYTH_TRY(run_before(f, "DELETE FROM runs WHERE " MAY_GO, first, day_ago, err));
+    MYTH_TRY(delete_before(f, first, day_ago, err));
     MYTH_TRY(run_sql(f, "COMMIT", err));
     return run_sql(f, "PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);", err);
 fail:
@@ -543,6 +542,8 @@ myth_status myth_runlog_file_save(myth_runlog_file *f, int64_t run, const char *
     sqlite3_bind_int64(q, 5, (sqlite3_int64)n);
     sqlite3_bind_text(q, 6, subject, -1, SQLITE_STATIC);
     MYTH_TRY(finish(f, q, err));
+    if (sqlite3_changes(f->db) == 0)
+        MYTH_TRY(lost(f, run, err));
     if (exit_code)
         MYTH_TRY(drop_oldest(f, run, err));
     MYTH_TRY(run_sql(f, "COMMIT", err));

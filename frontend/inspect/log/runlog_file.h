@@ -7,7 +7,8 @@
  *          run is still going on, was killed, or could not be logged further (runlog_state.h)
  *          texts(run_id, name, n, data)                zstd frames with their checksum
  *          hashes(path, bytes, mtime_ns, inode, hash)  of the program, models and other files; each is read only once
- * Bounds   MYTH_RUNLOG_RUNS and MYTH_RUNLOG_BYTES; when a run ends, the oldest runs past them are deleted
+ * Bounds   MYTH_RUNLOG_RUNS and MYTH_RUNLOG_BYTES; when a run ends, the oldest runs past them are deleted, except those
+ *          that may be going on: without an exit code, and begun within a day
  * Writers  several processes at once; each writing statement is short and waits for the others (MYTH_RUNLOG_WAIT_MS)
  * Killed   committed rows stay. The WAL is not synced at each commit: a power cut may lose the newest rows, never older
  *          ones
@@ -61,11 +62,12 @@ const char *myth_runlog_file_path(const myth_runlog_file *f);
 /* Adds a run; *run gets its number. */
 myth_status myth_runlog_file_begin(myth_runlog_file *f, int64_t *run, int64_t began_ms, const char *command,
                                    myth_error *err);
-/* Stores a text under a name, in place of an earlier one. MYTH_ELIMIT: it is too long and was not stored. */
+/* Stores a text under a name, in place of an earlier one. MYTH_ELIMIT: it is too long and was not stored. MYTH_ELOST:
+ * also when the log does not have the run, here and at its end. */
 myth_status myth_runlog_file_put(myth_runlog_file *f, int64_t run, const char *name, const void *data, size_t n,
                                  myth_error *err);
 /* Stores the document so far, and the subject that `log list` prints. exit_code NULL: the run goes on. Otherwise the
- * run ends, and the oldest other runs past the bounds are deleted. */
+ * run ends, and the oldest runs before it past the bounds are deleted. */
 myth_status myth_runlog_file_save(myth_runlog_file *f, int64_t run, const char *subject, const char *record, size_t n,
                                   const int *exit_code, myth_error *err);
 
@@ -77,8 +79,8 @@ typedef struct {
     bool is_dry;        /* only count */
 } myth_runlog_prune;
 
-/* Deletes the oldest runs until the rest may stay, and gives their space back; says how many runs and bytes that were.
- * A run of the last day that has not ended stays: it may be going on. */
+/* Deletes the oldest runs until the rest may stay, with every text whose run is gone, and gives their space back; says
+ * how many runs and bytes that were. A run of the last day that has not ended stays: it may be going on. */
 myth_status myth_runlog_file_prune(myth_runlog_file *f, const myth_runlog_prune *what, uint64_t *n_run, uint64_t *bytes,
                                    myth_error *err);
 

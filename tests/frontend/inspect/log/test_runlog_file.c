@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static myth_mem *mem;
@@ -158,6 +159,70 @@ static void test_bounds(void **state)
     myth_runlog_file_close(f);
     assert_int_equal(stat(files_path("bytes.db"), &info), 0);
     assert_true(info.st_size < 800000);
+}
+
+/* A run that another one overtakes stays until its own end, and then goes as any other; one that began more than a day
+ * ago was killed. No text stays without its run. */
+static void test_a_run_under_way_stays(void **state)
+{
+    (void)state;
+    const myth_runlog_file_opts one = {.max_runs = 1};
+    const int64_t ms = (int64_t)time(NULL) * 1000;
+    int64_t killed, slow;
+    int code = 0;
+    size_t n;
+    char *text;
+    myth_runlog_file *f = open_log("under_way.db", &one), *other = open_log("under_way.db", &one);
+    assert_int_equal(myth_runlog_file_begin(f, &killed, ms - 25 * 3600 * 1000, "killed", &err), MYTH_OK);
+    assert_int_equal(myth_runlog_file_put(f, killed, "prompt/0", "p", 1, &err), MYTH_OK);
+    assert_int_equal(myth_runlog_file_begin(f, &slow, ms - 23 * 3600 * 1000, "slow", &err), MYTH_OK);
+    assert_int_equal(myth_runlog_file_put(f, slow, "prompt/0", "of the slow one", 15, &err), MYTH_OK);
+    const int64_t second = put_run(other, 100, 1), third = put_run(other, 100, 2);
+    counts c = count(f);
+    assert_int_equal(c.n, 2); /* the slow one and the newest */
+    assert_int_equal(c.first, slow);
+    assert_int_equal(c.last, third);
+    assert_int_equal(myth_runlog_file_text(f, killed, "prompt/0", &text, &n, &err), MYTH_ENOTFOUND);
+    assert_int_equal(myth_runlog_file_text(f, second, "report", &text, &n, &err), MYTH_ENOTFOUND);
+    assert_int_equal(myth_runlog_file_save(f, slow, "a.c", "{}", 2, &code, &err), MYTH_OK);
+    assert_int_equal(myth_runlog_file_text(f, slow, "prompt/0", &text, &n, &err), MYTH_OK);
+    assert_string_equal(text, "of the slow one");
+    myth_free(mem, text);
+    const int64_t fourth = put_run(other, 100, 3);
+    c = count(f);
+    assert_int_equal(c.n, 1);
+    assert_int_equal(c.first, fourth);
+    myth_runlog_file_close(f);
+    myth_runlog_file_close(other);
+}
+
+/* A run whose row another program deleted says so when it writes, and leaves no text behind; nor do texts stay that a
+ * deleted run left in the file. */
+static void test_a_deleted_run_leaves_nothing(void **state)
+{
+    (void)state;
+    const myth_runlog_prune none = {.max_runs = 0, .max_bytes = UINT64_MAX, .since_ms = INT64_MIN};
+    int64_t run;
+    uint64_t n_run, n_bytes;
+    int code = 0;
+    size_t n;
+    char *text;
+    sqlite3 *db;
+    myth_runlog_file *f = open_log("deleted.db", &(myth_runlog_file_opts){0});
+    assert_int_equal(myth_runlog_file_begin(f, &run, (int64_t)time(NULL) * 1000, "x", &err), MYTH_OK);
+    assert_int_equal(myth_runlog_file_put(f, run, "prompt/0", "p", 1, &err), MYTH_OK);
+    assert_int_equal(sqlite3_open(files_path("deleted.db"), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "DELETE FROM runs", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    assert_int_equal(myth_runlog_file_put(f, run, "prompt/1", "p", 1, &err), MYTH_ELOST);
+    assert_int_equal(myth_runlog_file_save(f, run, "a.c", "{}", 2, &code, &err), MYTH_ELOST);
+    assert_non_null(strstr(err.msg, "run 1 was deleted"));
+    assert_int_equal(myth_runlog_file_text(f, run, "prompt/1", &text, &n, &err), MYTH_ENOTFOUND);
+    assert_int_equal(myth_runlog_file_text(f, run, "prompt/0", &text, &n, &err), MYTH_OK);
+    myth_free(mem, text);
+    assert_int_equal(myth_runlog_file_prune(f, &none, &n_run, &n_bytes, &err), MYTH_OK);
+    assert_int_equal(myth_runlog_file_text(f, run, "prompt/0", &text, &n, &err), MYTH_ENOTFOUND);
+    myth_runlog_file_close(f);
 }
 
 /* When several processes write into one file at once, every run of each is in it afterwards and is whole. */
@@ -661,12 +726,20 @@ static void test_planted_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_comes_back), cmocka_unit_test(test_texts_have_a_limit),
-        cmocka_unit_test(test_bounds),     cmocka_unit_test(test_many_writers),
-        cmocka_unit_test(test_damage),     cmocka_unit_test(test_not_ours),
-        cmocka_unit_test(test_full_disk),  cmocka_unit_test(test_read_only_folder),
-        cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_hashes),
-        cmocka_unit_test(test_place),      cmocka_unit_test(test_planted_rows),
+        cmocka_unit_test(test_comes_back),
+        cmocka_unit_test(test_texts_have_a_limit),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_many_writers),
+        cmocka_unit_test(test_a_run_under_way_stays),
+        cmocka_unit_test(test_a_deleted_run_leaves_nothing),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_not_ours),
+        cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_read_only_folder),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_hashes),
+        cmocka_unit_test(test_place),
+        cmocka_unit_test(test_planted_rows),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
