@@ -1,5 +1,7 @@
 /* revision.c - see revision.h. */
 #include "revision_impl.h"
+#include "engine/base/array.h"
+#include "engine/base/table.h"
 #include "retrieval/git/git_files.h"
 #include "retrieval/git/mark.h"
 #include "retrieval/git/parting.h"
@@ -210,7 +212,11 @@ static myth_status read_worktree(myth_revision *r, unsigned char **bytes, size_t
 typedef struct {
     myth_revision *r;
     char *text;
-    size_t n;
+    size_t n, cap;
+    size_t *line; /* where the first line of each header begins */
+    uint32_t n_line, cap_line;
+    uint32_t *slot; /* a table of these lines */
+    uint32_t n_slot;
     bool has_failed; /* out of memory */
 } left_out;
 
@@ -232,15 +238,37 @@ static size_t quote(char *dst, const char *side, const char *path)
     return n;
 }
 
-/* Whether text[0 .. n) already has the line that was written after it, which ends at `end`. */
-static bool has_line(const char *text, size_t n, const char *end)
+/* Whether text[line[idx] ..] begins with the line `key`, its end included. */
+static bool is_line(const void *of, uint32_t idx, const void *key)
 {
-    const char *line = text + n;
-    const size_t len = (size_t)(end - line);
-    for (size_t i = 0; i + len <= n; i++)
-        if ((i == 0 || text[i - 1] == '\n') && !memcmp(text + i, line, len))
-            return true;
-    return false;
+    const left_out *out = of;
+    const char *at = out->text + out->line[idx], *line = key;
+    while (*at == *line && *line != '\n') {
+        at++;
+        line++;
+    }
+    return *at == *line;
+}
+
+static uint64_t hash_line(const char *line) { return myth_hash_bytes(line, (size_t)(strchr(line, '\n') - line)); }
+
+/* The slot of a line, in a table with room for it. NULL: out of memory. */
+static uint32_t *find_line(left_out *out, const char *line)
+{
+    const uint32_t need = myth_table_slots((uint64_t)out->n_line + 1);
+    if (need > out->n_slot) {
+        uint32_t *slot = myth_alloc_n(out->r->mem, MYTH_MEM_STAGING, "diff", need, sizeof(*slot));
+        if (!slot)
+            return NULL;
+        for (uint32_t i = 0; i < out->n_line; i++) {
+            const char *at = out->text + out->line[i];
+            *myth_table_find(slot, need, hash_line(at), is_line, out, at) = i + 1;
+        }
+        myth_free(out->r->mem, out->slot);
+        out->slot = slot;
+        out->n_slot = need;
+    }
+    return myth_table_find(out->slot, out->n_slot, hash_line(line), is_line, out, line);
 }
 
 static bool put_header(left_out *out, const git_diff_delta *d)
@@ -250,20 +278,33 @@ static bool put_header(left_out *out, const git_diff_delta *d)
                      : d->status == GIT_DELTA_ADDED || d->status == GIT_DELTA_UNTRACKED ? "new file mode 100644\n"
                                                                                         : "";
     const size_t bytes = quote(NULL, "a/", d->old_file.path) + quote(NULL, "b/", d->new_file.path) + WORDS;
-    char *to = myth_realloc(out->r->mem, MYTH_MEM_STAGING, "diff", out->text, out->n + bytes), *at = to + out->n;
-    if (!to)
+    if (!MYTH_ARRAY_MORE(out->r->mem, MYTH_MEM_STAGING, "diff", &out->text, out->n, bytes, &out->cap) ||
+        !MYTH_ARRAY_ROOM(out->r->mem, MYTH_MEM_STAGING, "diff", &out->line, out->n_line, &out->cap_line))
         return false;
+    char *at = out->text + out->n;
+    const char *line = at;
     at += sprintf(at, "diff --git \"");
     at += quote(at, "a/", d->old_file.path);
     at += sprintf(at, "\" \"");
     at += quote(at, "b/", d->new_file.path);
     at += sprintf(at, "\"\n");
-    out->text = to;
-    if (has_line(to, out->n, at)) /* the file is in the differences of both the index and the working tree */
-        return true;
+    uint32_t *slot = find_line(out, line);
+    if (!slot || *slot) /* the file may be in the differences of both the index and the working tree */
+        return slot;
+    out->line[out->n_line++] = out->n;
+    *slot = out->n_line;
     at += sprintf(at, "%sBinary files differ\n", mode);
-    out->n = (size_t)(at - to);
+    out->n = (size_t)(at - out->text);
     return true;
+}
+
+static void forget_headers(left_out *out)
+{
+    myth_mem *mem = out->r->mem;
+    myth_free(mem, out->text);
+    myth_free(mem, out->line);
+    myth_free(mem, out->slot);
+    *out = (left_out){.r = out->r};
 }
 
 static bool is_large(const myth_revision *r, const git_diff_file *f)
@@ -437,7 +478,7 @@ myth_status myth_revision_diff(myth_revision *r, char **text, size_t *n, myth_er
         dir[strlen(dir) - 1] = '\0';
     int rc = make_diff(&diff, r, dir, &out);
     if (rc != 0 && !out.has_failed && myth_revision_is_worktree(r)) {
-        out.n = 0;
+        forget_headers(&out);
         if (leave_out_unreadable(&out)) {
             git_diff_free(diff);
             diff = NULL;
@@ -458,7 +499,7 @@ myth_status myth_revision_diff(myth_revision *r, char **text, size_t *n, myth_er
                              "a difference of %zu bytes, at most %d are read", buf.size, (int)MYTH_REVISION_DIFF_BYTES);
     else
         st = take_text(r, text, n, &buf, &out, err);
-    myth_free(r->mem, out.text);
+    forget_headers(&out);
     git_buf_dispose(&buf);
     git_diff_free(diff);
     return st;
