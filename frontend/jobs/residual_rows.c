@@ -112,11 +112,11 @@ myth_status myth_residual_rows_put(myth_residual_rows *r, uint32_t idx, uint64_t
     return MYTH_OK;
 }
 
-myth_status myth_residual_rows_index(myth_residual_rows *r, uint64_t *at, const char *line, size_t n, myth_error *err)
+myth_status myth_residual_rows_index(myth_residual_rows *r, uint64_t *at, const char *part, size_t n, myth_error *err)
 {
-    if (!myth_out_write_at(r->index_fd, line, n, *at) || !myth_out_write_at(r->index_fd, "\n", 1, *at + n))
+    if (!myth_out_write_at(r->index_fd, part, n, *at))
         return cannot_write(r, r->n_layer, err);
-    *at += n + 1;
+    *at += n;
     return MYTH_OK;
 }
 
@@ -213,15 +213,15 @@ static bool take(const char **at, const char *text, uint64_t *n)
     return true;
 }
 
-/* One line of an index, with its newline; *n_row is the rows that its item has, *tail what follows them, NULL where it
- * has a fault. */
+/* The first part of a line of an index, which has the newline or is as long as it may be; *n_row is the rows that its
+ * item has, *tail what follows them, NULL where it has a fault. */
 static bool read_item(FILE *f, char line[LINE_BYTES], uint64_t index, bool has_fault_rows, uint64_t *n_row,
                       const char **tail)
 {
     static const char fault[] = ",\"fault\":";
     uint64_t own, row;
     const char *at = line;
-    if (!fgets(line, LINE_BYTES, f) || !strchr(line, '\n') || !take(&at, "{\"index\":", &own) || own != index)
+    if (!fgets(line, LINE_BYTES, f) || !take(&at, "{\"index\":", &own) || own != index)
         return false;
     *n_row = has_fault_rows;
     *tail = NULL;
@@ -232,28 +232,51 @@ static bool read_item(FILE *f, char line[LINE_BYTES], uint64_t index, bool has_f
     return has_rows;
 }
 
+/* Goes on behind the first part of a line: to the index of r at *at, or nowhere when r is NULL. *is_cut: the file ends
+ * inside the line. */
+static myth_status pass_rest(myth_residual_rows *r, FILE *f, char line[LINE_BYTES], uint64_t *at, bool *is_cut,
+                             myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    *is_cut = false;
+    while (!*is_cut && !strchr(line, '\n') && st == MYTH_OK) {
+        *is_cut = !fgets(line, LINE_BYTES, f);
+        if (r && !*is_cut)
+            st = myth_residual_rows_index(r, at, line, strlen(line), err);
+    }
+    return st;
+}
+
 /* The lines of all items in their order, with the numbers that their rows get. */
 static myth_status merge_lines(myth_residual_rows *r, FILE *const *f, uint32_t n_share, uint64_t n_item,
                                bool has_fault_rows, const myth_cancel *cancel, uint64_t *at, myth_error *err)
 {
-    char line[LINE_BYTES], out[LINE_BYTES + 32], name[NAME_BYTES];
+    char line[LINE_BYTES], numbers[96], name[NAME_BYTES];
     uint64_t row = 0, n;
     const char *tail;
+    myth_status st = MYTH_OK;
     for (uint64_t i = 0; i < n_item && !*cancel; i++) {
         const uint32_t k = (uint32_t)(i % n_share);
-        if (!read_item(f[k], line, i, has_fault_rows, &n, &tail)) {
+        bool is_cut = !read_item(f[k], line, i, has_fault_rows, &n, &tail);
+        if (!is_cut && tail) {
+            const int len = snprintf(numbers, sizeof(numbers), "{\"index\":%llu,\"row\":%llu,\"n\":%llu",
+                                     (unsigned long long)i, (unsigned long long)row, (unsigned long long)n);
+            MYTH_TRY(myth_residual_rows_index(r, at, numbers, (size_t)len, err));
+        }
+        if (!is_cut) {
+            const char *rest = tail ? tail : line;
+            MYTH_TRY(myth_residual_rows_index(r, at, rest, strlen(rest), err));
+            MYTH_TRY(pass_rest(r, f[k], line, at, &is_cut, err));
+        }
+        if (is_cut) {
             name_of_share(r, name, r->n_layer, k, n_share);
             return not_of_job(name, err);
         }
-        const int len = tail ? snprintf(out, sizeof(out), "{\"index\":%llu,\"row\":%llu,\"n\":%llu%s",
-                                        (unsigned long long)i, (unsigned long long)row, (unsigned long long)n, tail)
-                             : snprintf(out, sizeof(out), "%s", line);
-        const myth_status st = myth_residual_rows_index(r, at, out, (size_t)len - 1, err);
-        if (st != MYTH_OK)
-            return st;
         row += n;
     }
     return row == r->n_row || *cancel ? MYTH_OK : not_of_job(r->dir, err);
+fail:
+    return st;
 }
 
 static myth_status copy(myth_residual_rows *r, uint32_t idx, int from, uint64_t from_row, uint64_t to_row, uint64_t n,
@@ -288,7 +311,10 @@ static myth_status merge_layer(myth_residual_rows *r, uint32_t idx, const int *f
     myth_status st = MYTH_OK;
     for (uint64_t i = 0; i < n_item && !*cancel && st == MYTH_OK; i++) {
         const uint32_t k = (uint32_t)(i % n_share);
-        if (!read_item(lines, line, i, has_fault_rows, &n, &tail))
+        bool is_cut = !read_item(lines, line, i, has_fault_rows, &n, &tail);
+        if (!is_cut)
+            st = pass_rest(NULL, lines, line, NULL, &is_cut, err);
+        if (is_cut)
             st = myth_fail(err, MYTH_EIO, "%.200s: cannot be read again", name);
         else
             st = copy(r, idx, from[k], own[k], row, n, err);

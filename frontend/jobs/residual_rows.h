@@ -44,8 +44,8 @@ myth_status myth_residual_rows_open(myth_residual_rows *out, const char *dir, co
 /* data NULL: a row that no item has. idx: the layer's place in the list. */
 myth_status myth_residual_rows_put(myth_residual_rows *r, uint32_t idx, uint64_t row, const float *data,
                                    myth_error *err);
-/* Appends a line, without its newline, at *at and moves *at behind it. */
-myth_status myth_residual_rows_index(myth_residual_rows *r, uint64_t *at, const char *line, size_t n, myth_error *err);
+/* Appends a part of a line at *at and moves *at behind it; the last part of a line ends in its newline. */
+myth_status myth_residual_rows_index(myth_residual_rows *r, uint64_t *at, const char *part, size_t n, myth_error *err);
 myth_status myth_residual_rows_sync(myth_residual_rows *r, myth_error *err);
 /* Cuts the index to `at` bytes, syncs, and gives all files their names. */
 myth_status myth_residual_rows_finish(myth_residual_rows *r, uint64_t at, myth_error *err);

@@ -174,16 +174,28 @@ bool myth_residual_has_row(const myth_residual_opts *o, uint32_t n, char fault[M
     return false;
 }
 
-/* Says in the index which rows an item has. */
+static myth_status end_part(myth_jout_block *block, size_t *len, const myth_job_prompt *it, myth_error *err)
+{
+    const myth_status st = myth_jout_block_end(block, len);
+    if (st == MYTH_ENOMEM)
+        return myth_fail(err, st, "out of memory for a line of rows.jsonl");
+    return st == MYTH_OK
+             ? MYTH_OK
+             : myth_fail(err, st, "line %llu: too long for a line of rows.jsonl", (unsigned long long)it->line);
+}
+
+/* Says in the index which rows an item has. The id, which may have any length, stands between two parts. */
 static myth_status index_item(myth_residual_run *r, const myth_job_prompt *it, const char *fault, uint64_t n,
                               myth_error *err)
 {
-    char line[LINE_BYTES];
+    static const char id[] = ",\"id\":";
+    char first[LINE_BYTES], last[LINE_BYTES] = "}\n";
     myth_jout_block block;
-    size_t len;
+    size_t n_first, n_last = 2;
+    myth_status st = MYTH_OK;
     if (!r->rows.is_open)
         return MYTH_OK;
-    myth_json_out *j = myth_jout_block_begin(&block, line, sizeof(line));
+    myth_json_out *j = myth_jout_block_begin(&block, first, sizeof(first));
     myth_jout_object(j);
     myth_jout_key_u64(j, "index", it->index);
     if (fault) {
@@ -192,21 +204,25 @@ static myth_status index_item(myth_residual_run *r, const myth_job_prompt *it, c
         myth_jout_key_u64(j, "row", r->st.row);
         myth_jout_key_u64(j, "n", n);
     }
-    if (it->n_id && it->n_id < LINE_BYTES / 4) {
-        myth_jout_key(j, "id");
-        myth_jout_json(j, it->id, it->n_id);
-    }
+    myth_jout_end(j);
+    MYTH_TRY(end_part(&block, &n_first, it, err));
     if (it->label.text && it->label.len < MYTH_LABEL_BYTES) {
+        j = myth_jout_block_begin(&block, last, sizeof(last));
+        myth_jout_object(j);
         myth_jout_key(j, "label");
         myth_jout_text(j, it->label.text, it->label.len);
+        myth_jout_end(j);
+        MYTH_TRY(end_part(&block, &n_last, it, err));
+        last[0] = ','; /* it goes on with the members of the first part, whose "}" and newline are left out */
     }
-    myth_jout_end(j);
-    const myth_status st = myth_jout_block_end(&block, &len);
-    if (st == MYTH_ENOMEM)
-        return myth_fail(err, st, "out of memory for a line of rows.jsonl");
-    if (st != MYTH_OK)
-        return myth_fail(err, st, "line %llu: too long for a line of rows.jsonl", (unsigned long long)it->line);
-    return myth_residual_rows_index(&r->rows, &r->st.index_at, line, len - 1, err);
+    MYTH_TRY(myth_residual_rows_index(&r->rows, &r->st.index_at, first, n_first - 2, err));
+    if (it->n_id) {
+        MYTH_TRY(myth_residual_rows_index(&r->rows, &r->st.index_at, id, sizeof(id) - 1, err));
+        MYTH_TRY(myth_residual_rows_index(&r->rows, &r->st.index_at, it->id, it->n_id, err));
+    }
+    st = myth_residual_rows_index(&r->rows, &r->st.index_at, last, n_last, err);
+fail:
+    return st;
 }
 
 /* The item is done, and has no row but one of NaN where every item has one. */
