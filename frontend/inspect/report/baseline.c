@@ -343,68 +343,105 @@ void myth_baseline_mark(const myth_baseline *b, myth_mark *mark, uint32_t n)
 
 /* ---- writing ---- */
 
+/* The character of a path at *p as JSON shows it, U+FFFD for a byte that is not UTF-8; moves *p behind it. */
+static const char *next_shown(const char **p, size_t *n)
+{
+    uint32_t cp;
+    const char *at = *p;
+    const int len = myth_utf8_decode((const unsigned char *)at, strnlen(at, 4), &cp);
+    *p += len ? len : 1;
+    *n = len ? (size_t)len : 3;
+    return len ? at : "\xef\xbf\xbd";
+}
+
+/* Compares two paths as a baseline shows them. */
+static int compare_paths(const char *a, const char *b)
+{
+    while (*a && *b) {
+        size_t n, m;
+        const char *x = next_shown(&a, &n), *y = next_shown(&b, &m);
+        const int c = memcmp(x, y, n < m ? n : m);
+        if (c)
+            return c;
+    }
+    return (*a != '\0') - (*b != '\0');
+}
+
 static int compare(const entry *a, const entry *b)
 {
-    int c = strcmp(a->file, b->file);
+    int c = compare_paths(a->file, b->file);
     c = c ? c : strcmp(a->rule, b->rule);
     return c ? c : strcmp(a->fingerprint, b->fingerprint);
 }
 
 static int by_place(const void *a, const void *b) { return compare(a, b); }
 
-/* A path is the name of a file as it stands in the baseline: as JSON shows it, with U+FFFD for what is not UTF-8. */
-static bool is_named(const char *path, const char *file)
+static int by_path(const void *a, const void *b) { return compare_paths(*(char *const *)a, *(char *const *)b); }
+
+/* What of a report goes into a baseline. */
+typedef struct {
+    entry *finding; /* in the order of places */
+    uint32_t n_finding;
+    const char *
+        *looked_at; /* the paths of files of which every line was inspected, in order: entries of such a file that
+                               the report did not find are obsolete */
+    uint32_t n_looked_at;
+} news;
+
+static void news_free(news *w, myth_mem *mem)
 {
-    const char *p = path;
-    for (uint32_t cp; *p;) {
-        int n = myth_utf8_decode((const unsigned char *)p, strlen(p), &cp);
-        size_t m = n ? (size_t)n : 3;
-        if (strncmp(file, n ? p : "\xef\xbf\xbd", m) != 0)
-            return false;
-        p += n ? n : 1;
-        file += m;
-    }
-    return !*file;
+    myth_free(mem, w->finding);
+    myth_free(mem, w->looked_at);
 }
 
-/* Whether the report inspected every line of that file: then entries of the file that it did not find are obsolete. */
-static bool looked_at(const myth_report *r, const char *file)
+static myth_status read_report(news *w, myth_mem *mem, const char *path, const myth_report *r, myth_error *err)
 {
-    for (uint32_t i = 0; i < r->n_file; i++)
-        if (r->file[i].is_whole && is_named(r->file[i].src->path, file))
-            return true;
-    return !r->n_file && is_named(r->path, file);
-}
-
-static entry entry_of(const myth_report *r, uint32_t i)
-{
-    entry e = {.rule = myth_rules[r->finding[i].rule].id, .file = r->block[r->finding[i].block].src->path};
-    memcpy(e.fingerprint, r->mark[i].fingerprint.text, sizeof(e.fingerprint));
-    memcpy(e.second, r->mark[i].fingerprint.second, sizeof(e.second));
-    return e;
-}
-
-/* Merges the old entries that remain with the report's findings: *out is the smallest entry after *last. Returns false
- * when there is none. */
-static bool next_entry(entry *out, const myth_baseline *b, uint32_t *at, const myth_report *r, const entry *last)
-{
-    bool has = false;
-    for (; *at < b->n_entry; ++*at) {
-        const entry *e = &b->entry[*at];
-        if (e->is_moved || (last && compare(e, last) <= 0) || (r->complete && !r->n_unwanted && looked_at(r, e->file)))
-            continue;
-        *out = *e;
-        has = true;
-        break;
+    *w = (news){.finding = myth_alloc_n(mem, MYTH_MEM_STAGING, "baseline", (size_t)r->n_finding + 1, sizeof(entry)),
+                .looked_at = myth_alloc_n(mem, MYTH_MEM_STAGING, "baseline", (size_t)r->n_file + 1, sizeof(char *))};
+    if (!w->finding || !w->looked_at) {
+        news_free(w, mem);
+        return myth_fail(err, MYTH_ENOMEM, "%.160s: no room for %u findings", path, r->n_finding);
     }
     for (uint32_t i = 0; i < r->n_finding; i++) {
-        entry e = entry_of(r, i);
-        if (r->mark[i].suppression || (last && compare(&e, last) <= 0) || (has && compare(&e, out) > 0))
-            continue; /* of two that are equal the new one, which has both fingerprints */
-        *out = e;
-        has = true;
+        if (r->mark[i].suppression)
+            continue;
+        entry *e = &w->finding[w->n_finding++];
+        *e = (entry){.rule = myth_rules[r->finding[i].rule].id, .file = r->block[r->finding[i].block].src->path};
+        memcpy(e->fingerprint, r->mark[i].fingerprint.text, sizeof(e->fingerprint));
+        memcpy(e->second, r->mark[i].fingerprint.second, sizeof(e->second));
     }
-    return has;
+    qsort(w->finding, w->n_finding, sizeof(*w->finding), by_place);
+    if (!r->complete || r->n_unwanted)
+        return MYTH_OK;
+    for (uint32_t i = 0; i < r->n_file; i++)
+        if (r->file[i].is_whole)
+            w->looked_at[w->n_looked_at++] = r->file[i].src->path;
+    if (!r->n_file)
+        w->looked_at[w->n_looked_at++] = r->path;
+    qsort(w->looked_at, w->n_looked_at, sizeof(*w->looked_at), by_path);
+    return MYTH_OK;
+}
+
+static bool is_obsolete(const news *w, const entry *e)
+{
+    return e->is_moved || bsearch(&e->file, w->looked_at, w->n_looked_at, sizeof(*w->looked_at), by_path);
+}
+
+/* Merges the old entries that remain, from *at on, with the report's findings from *next on: *out is the smallest entry
+ * behind *last. Of two that are equal it is the new one, which has both fingerprints. Returns false when there is none. */
+static bool next_entry(entry *out, const myth_baseline *b, uint32_t *at, const news *w, uint32_t *next,
+                       const entry *last)
+{
+    while (*at < b->n_entry && ((last && compare(&b->entry[*at], last) <= 0) || is_obsolete(w, &b->entry[*at])))
+        ++*at;
+    while (*next < w->n_finding && last && compare(&w->finding[*next], last) <= 0)
+        ++*next;
+    const bool has_old = *at < b->n_entry, has_new = *next < w->n_finding;
+    if (has_new && (!has_old || compare(&w->finding[*next], &b->entry[*at]) <= 0))
+        *out = w->finding[*next];
+    else if (has_old)
+        *out = b->entry[*at];
+    return has_old || has_new;
 }
 
 static void put_entry(FILE *f, const entry *e)
@@ -425,18 +462,23 @@ myth_status myth_baseline_write(const myth_baseline *b, const char *path, const 
     FILE *f;
     myth_out o;
     entry e, last;
-    uint32_t at = 0, n = 0;
-    myth_status st = myth_out_print_open(&o, &f, path, err);
+    news w;
+    uint32_t at = 0, next = 0, n = 0;
+    myth_status st = read_report(&w, b->mem, path, r, err);
     if (st != MYTH_OK)
         return st;
+    MYTH_TRY(myth_out_print_open(&o, &f, path, err));
     sort(b, by_place);
     fputs("{\"version\":1,\"findings\":[", f);
-    for (; next_entry(&e, b, &at, r, n ? &last : NULL); last = e) {
+    for (; next_entry(&e, b, &at, &w, &next, n ? &last : NULL); last = e) {
         fputs(n++ ? "," : "\n", f);
         put_entry(f, &e);
     }
     fputs("]}\n", f);
     sort(b, by_fingerprint);
     list_places(b);
-    return myth_out_print_close(&o, f, MYTH_OK, err);
+    st = myth_out_print_close(&o, f, MYTH_OK, err);
+fail:
+    news_free(&w, b->mem);
+    return st;
 }

@@ -13,9 +13,9 @@
  *          incomplete run, or one with --since or a filter, removes no entry but those
  *          of moved files, which have others
  * Units    at most MYTH_BASELINE_MAX bytes
- * Owner    books STAGING at open, nothing after that
+ * Owner    books STAGING at open, and while it writes for the report's findings and files
  * Errors   MYTH_ENOTFOUND, MYTH_EIO, MYTH_ELIMIT; MYTH_EFORMAT: not JSON, or findings without fingerprints;
- *          MYTH_ENOMEM. write: MYTH_ECREATE, MYTH_EIO
+ *          MYTH_ENOMEM. write: MYTH_ECREATE, MYTH_EIO, MYTH_ENOMEM
  * Threads  one */
 #ifndef MYTH_INSPECT_BASELINE_H
 #define MYTH_INSPECT_BASELINE_H

@@ -269,6 +269,58 @@ static void test_update(void **unused)
     }
 }
 
+/* A file's name that is not UTF-8 stands in the baseline as JSON shows it, and its findings stand there once. */
+static void test_a_name_that_is_no_text(void **unused)
+{
+    (void)unused;
+    files_text("base", "[]");
+    for (int round = 0; round < 3; round++) {
+        myth_baseline *base = open_base(mem, "base");
+        assert_int_equal(n_known_at("d\xff/a\xc3.c", base), round ? 4 : 0);
+        b.report.complete = round == 2;
+        assert_int_equal(myth_baseline_write(base, files_path("base"), &b.report, NULL), MYTH_OK);
+        bed_close(&b);
+        myth_baseline_close(base);
+        base = open_base(mem, "base");
+        assert_int_equal(myth_baseline_count(base), 4);
+        myth_baseline_close(base);
+    }
+}
+
+/* Entries of every file that was inspected whole go, whatever the order of the files; those of others stay. */
+static void test_many_files(void **unused)
+{
+    enum { N = 40 };
+    static myth_source src[N];
+    static myth_report_file file[N];
+    char name[N][16], rows[1024];
+    bytes text = {0};
+    (void)unused;
+    bytes_put(&text, "[", 1);
+    for (uint32_t i = 0; i < N; i++) {
+        char line[128];
+        snprintf(name[i], sizeof(name[i]), "%u.c", i * 7 % N);
+        snprintf(line, sizeof(line), "%s{\"rule\":\"other\",\"file\":\"%u.c\",\"fingerprint\":\"%032x\"}", i ? "," : "",
+                 i, i);
+        bytes_put(&text, line, strlen(line));
+        src[i] = (myth_source){.path = name[i]};
+        file[i] = (myth_report_file){.src = &src[i], .is_whole = i * 7 % N != 3 && i * 7 % N != 33};
+    }
+    bytes_put(&text, "]", 1);
+    files_put("base", text.data, text.len);
+    bytes_free(&text);
+    myth_baseline *base = open_base(mem, "base");
+    open_four(base);
+    b.report.file = file;
+    b.report.n_file = N;
+    b.report.n_finding = 0;
+    assert_int_equal(myth_baseline_write(base, files_path("base"), &b.report, NULL), MYTH_OK);
+    rows_of(rows, sizeof(rows), "base");
+    assert_string_equal(rows, "other 3.c\nother 33.c\n");
+    bed_close(&b);
+    myth_baseline_close(base);
+}
+
 static void test_missing(void **unused)
 {
     myth_baseline *base = NULL;
@@ -345,9 +397,16 @@ static void test_no_memory(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads_reports), cmocka_unit_test(test_forms_say_so), cmocka_unit_test(test_reformatted),
-        cmocka_unit_test(test_moved),         cmocka_unit_test(test_update),       cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_refused),       cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_reads_reports),
+        cmocka_unit_test(test_forms_say_so),
+        cmocka_unit_test(test_reformatted),
+        cmocka_unit_test(test_moved),
+        cmocka_unit_test(test_update),
+        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_a_name_that_is_no_text),
+        cmocka_unit_test(test_many_files),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
