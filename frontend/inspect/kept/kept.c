@@ -33,20 +33,44 @@ struct myth_kept {
     int64_t most, spared_s;
     int64_t n_room; /* bytes that may be put before the file is measured again */
     uint64_t n_refused;
-    bool is_full; /* of what is spared */
-    char path[PATH_MAX];
+    bool is_full;    /* of what is spared */
+    bool is_damaged; /* the file is no such database, and can be one by being made anew alone */
+    char path[PATH_MAX], why[128];
 };
 
 static bool run_sql(myth_kept *k, const char *sql) { return sqlite3_exec(k->db, sql, NULL, NULL, NULL) == SQLITE_OK; }
 
-static int64_t number_of(myth_kept *k, const char *sql)
+static bool get_number(myth_kept *k, int64_t *n, const char *sql)
 {
     sqlite3_stmt *q = NULL;
-    int64_t n = -1;
-    if (sqlite3_prepare_v2(k->db, sql, -1, &q, NULL) == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW)
-        n = sqlite3_column_int64(q, 0);
+    const bool has = sqlite3_prepare_v2(k->db, sql, -1, &q, NULL) == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW;
+    if (has)
+        *n = sqlite3_column_int64(q, 0);
     sqlite3_finalize(q);
+    return has;
+}
+
+static int64_t number_of(myth_kept *k, const char *sql)
+{
+    int64_t n = -1;
+    get_number(k, &n, sql);
     return n;
+}
+
+/* Keeps why the file cannot be used. SQLITE_ERROR: its tables have other columns. Returns false. */
+static bool note_failure(myth_kept *k)
+{
+    const int rc = sqlite3_errcode(k->db);
+    k->is_damaged = rc == SQLITE_NOTADB || rc == SQLITE_CORRUPT || rc == SQLITE_ERROR;
+    snprintf(k->why, sizeof(k->why), "%s", sqlite3_errmsg(k->db));
+    return false;
+}
+
+static bool note_foreign(myth_kept *k)
+{
+    k->is_damaged = true;
+    snprintf(k->why, sizeof(k->why), "it is the database of another program");
+    return false;
 }
 
 static void disconnect(myth_kept *k)
@@ -67,50 +91,79 @@ static bool prepare(myth_kept *k, sqlite3_stmt **q, const char *sql)
     return sqlite3_prepare_v2(k->db, sql, -1, q, NULL) == SQLITE_OK;
 }
 
-/* Opens the file and makes its table if it has none. False: it cannot be used as it is. */
+static bool make_tables(myth_kept *k)
+{
+    return run_sql(k,
+                   "CREATE TABLE IF NOT EXISTS answers(key BLOB PRIMARY KEY, finish INT, ids BLOB, sum INT, used INT);"
+                   "CREATE TABLE IF NOT EXISTS reports(key BLOB PRIMARY KEY, body BLOB, sum INT, used INT);"
+                   "CREATE INDEX IF NOT EXISTS answers_used ON answers(used);"
+                   "CREATE INDEX IF NOT EXISTS reports_used ON reports(used)");
+}
+
+/* Makes a file without tables one of ours. What it is is asked inside the transaction: another process may make it at
+ * the same time, and what that one keeps must stay. */
+static bool make_ours(myth_kept *k)
+{
+    char sql[64];
+    int64_t application, n_table;
+    snprintf(sql, sizeof(sql), "PRAGMA application_id=%d", APPLICATION);
+    if (!run_sql(k, "BEGIN IMMEDIATE"))
+        return note_failure(k);
+    bool is_made = get_number(k, &application, "PRAGMA application_id") &&
+                   get_number(k, &n_table, "SELECT count(*) FROM sqlite_schema");
+    const bool is_foreign = is_made && application != APPLICATION && (application != 0 || n_table != 0);
+    is_made = is_made && !is_foreign && run_sql(k, sql) && make_tables(k) && run_sql(k, "COMMIT");
+    if (is_foreign)
+        note_foreign(k);
+    else if (!is_made)
+        note_failure(k);
+    if (!is_made)
+        run_sql(k, "ROLLBACK");
+    return is_made;
+}
+
+/* Opens the file and makes its tables if it has none. False: it cannot be used as it is. */
 static bool connect_to(myth_kept *k)
 {
-    char sql[256];
+    char sql[96];
+    int64_t application;
+    k->is_damaged = false;
+    k->why[0] = '\0';
     if (sqlite3_open_v2(k->path, &k->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) !=
         SQLITE_OK)
-        return false;
+        return k->db ? note_failure(k) : false;
     sqlite3_busy_timeout(k->db, MYTH_KEPT_WAIT_MS);
     sqlite3_db_config(k->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
     sqlite3_db_config(k->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)NULL);
     sqlite3_db_config(k->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
     sqlite3_db_config(k->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
-    const int64_t application = number_of(k, "PRAGMA application_id");
-    if (application != APPLICATION && (application != 0 || number_of(k, "SELECT count(*) FROM sqlite_schema") != 0))
+    if (!get_number(k, &application, "PRAGMA application_id"))
+        return note_failure(k);
+    if (application != APPLICATION && application != 0)
+        return note_foreign(k);
+    if (application == 0 && !make_ours(k))
         return false;
-    snprintf(sql, sizeof(sql), "PRAGMA cache_size=-%d; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;", CACHE_KIB);
-    if (!run_sql(k, sql))
-        return false;
-    snprintf(sql, sizeof(sql), "PRAGMA application_id=%d", APPLICATION); /* once: it is written each time */
-    return (application == APPLICATION || run_sql(k, sql)) &&
-           run_sql(k,
-                   "CREATE TABLE IF NOT EXISTS answers(key BLOB PRIMARY KEY, finish INT, ids BLOB, sum INT, used INT);"
-                   "CREATE TABLE IF NOT EXISTS reports(key BLOB PRIMARY KEY, body BLOB, sum INT, used INT);"
-                   "CREATE INDEX IF NOT EXISTS answers_used ON answers(used);"
-                   "CREATE INDEX IF NOT EXISTS reports_used ON reports(used)") &&
-           prepare(k, &k->get, "SELECT finish, ids, sum FROM answers WHERE key = ?") &&
-           prepare(k, &k->put, "INSERT OR REPLACE INTO answers VALUES(?, ?, ?, ?, ?)") &&
-           prepare(k, &k->touch, "UPDATE answers SET used = ?2 WHERE key = ?1 AND used < ?2 - 86400") &&
-           prepare(k, &k->touch_report, "UPDATE reports SET used = ?2 WHERE key = ?1") &&
-           prepare(k, &k->get_report, "SELECT body, sum, used FROM reports WHERE key = ?") &&
-           prepare(k, &k->put_report, "INSERT OR REPLACE INTO reports VALUES(?, ?, ?, ?)");
+    /* the change to WAL does not wait for others: whoever opens the file next makes it */
+    run_sql(k, "PRAGMA journal_mode=WAL");
+    snprintf(sql, sizeof(sql), "PRAGMA cache_size=-%d; PRAGMA synchronous=NORMAL;", CACHE_KIB);
+    return (run_sql(k, sql) && make_tables(k) &&
+            prepare(k, &k->get, "SELECT finish, ids, sum FROM answers WHERE key = ?") &&
+            prepare(k, &k->put, "INSERT OR REPLACE INTO answers VALUES(?, ?, ?, ?, ?)") &&
+            prepare(k, &k->touch, "UPDATE answers SET used = ?2 WHERE key = ?1 AND used < ?2 - 86400") &&
+            prepare(k, &k->touch_report, "UPDATE reports SET used = ?2 WHERE key = ?1") &&
+            prepare(k, &k->get_report, "SELECT body, sum, used FROM reports WHERE key = ?") &&
+            prepare(k, &k->put_report, "INSERT OR REPLACE INTO reports VALUES(?, ?, ?, ?)")) ||
+           note_failure(k);
 }
 
-static bool is_damaged(myth_kept *k)
-{
-    const int rc = k->db ? sqlite3_errcode(k->db) : SQLITE_CANTOPEN;
-    return rc != SQLITE_BUSY && rc != SQLITE_LOCKED && rc != SQLITE_CANTOPEN && rc != SQLITE_READONLY &&
-           rc != SQLITE_FULL && rc != SQLITE_IOERR && rc != SQLITE_PERM && rc != SQLITE_NOMEM;
-}
-
-static void remove_file(const myth_kept *k)
+/* Closes a damaged file and removes it, unless another process has put a new one in its place meanwhile. */
+static void close_damaged(myth_kept *k)
 {
     static const char *const tail[] = {"", "-wal", "-shm"};
-    for (size_t i = 0; i < sizeof(tail) / sizeof(tail[0]); i++) {
+    int is_moved = 0;
+    sqlite3_file_control(k->db, NULL, SQLITE_FCNTL_HAS_MOVED, &is_moved);
+    disconnect(k);
+    for (size_t i = 0; !is_moved && i < sizeof(tail) / sizeof(tail[0]); i++) {
         char path[PATH_MAX + 8];
         snprintf(path, sizeof(path), "%s%s", k->path, tail[i]);
         unlink(path);
@@ -176,14 +229,12 @@ myth_status myth_kept_open_file(myth_kept **out, const char *folder, const char 
     }
     k->most = MYTH_KEPT_BYTES;
     bool is_open = make_place(k, folder, name) && connect_to(k);
-    if (!is_open && k->db && is_damaged(k)) {
-        disconnect(k);
-        remove_file(k);
+    if (!is_open && k->db && k->is_damaged) {
+        close_damaged(k);
         is_open = make_place(k, folder, name) && connect_to(k);
     }
     if (!is_open) {
-        const myth_status st =
-            myth_fail(err, MYTH_EIO, "%.160s: %s", k->path, k->db ? sqlite3_errmsg(k->db) : strerror(errno));
+        const myth_status st = myth_fail(err, MYTH_EIO, "%.120s: %s", k->path, k->db ? k->why : strerror(errno));
         myth_kept_close(k);
         return st;
     }

@@ -18,7 +18,7 @@
  *          quarter of each. Where what was used a short while ago is spared, it stays, and nothing new is kept while
  *          the file is full of it: a run over more than fits finds the first part of it again each time, where else
  *          each row would be gone just before its turn. What is used is marked so once a day
- * Writers  several processes; one that waits longer than MYTH_KEPT_WAIT_MS goes on without
+ * Writers  several processes, also while the file is made; one that waits longer than MYTH_KEPT_WAIT_MS goes on without
  * Memory   SQLite's own, of which the page cache is at most 1 MiB; `ids` is the caller's
  * Errors   MYTH_ENOTFOUND no place; MYTH_EIO it cannot be opened. Nothing after open fails: without an answer the model
  *          is asked

@@ -235,6 +235,74 @@ static void another_file_is_made_anew(void **unused)
     assert_int_equal(myth_kept_open(&k, "/proc/none", "", 0, &rig_err), MYTH_EIO);
 }
 
+/* Another process at work: before the statement of this number of a connection that is being opened, it opens the file,
+ * too, and keeps an answer. */
+static struct {
+    uint32_t at, seen;
+    bool is_inside, has_kept;
+} other;
+
+static int before_statement(unsigned kind, void *user, void *statement, void *text)
+{
+    const int32_t ids[] = {7};
+    (void)kind;
+    (void)user;
+    (void)statement;
+    (void)text;
+    if (other.is_inside || other.seen++ != other.at)
+        return 0;
+    other.is_inside = true;
+    myth_kept *k;
+    if (myth_kept_open(&k, place, "b", 1, &rig_err) == MYTH_OK) {
+        const myth_kept_key key = key_of(k, "of", "another");
+        int32_t got[1];
+        uint32_t n;
+        myth_finish why;
+        myth_kept_put(k, &key, ids, 1, MYTH_FINISH_STOP);
+        other.has_kept = myth_kept_get(k, &key, got, 1, &n, &why);
+        myth_kept_close(k);
+    }
+    other.is_inside = false;
+    return 0;
+}
+
+static int trace(sqlite3 *db, char **message, const struct sqlite3_api_routines *api)
+{
+    (void)message;
+    (void)api;
+    return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, before_statement, NULL);
+}
+
+/* Wherever in the making of a file another process makes it, too: what that one keeps is there afterwards. */
+static void two_processes_make_one_file(void **unused)
+{
+    (void)unused;
+    uint32_t n_kept = 0;
+    snprintf(place, sizeof(place), "%s", files_path("kept"));
+    other.seen = 1;
+    for (other.at = 0; other.seen > other.at; other.at++) {
+        myth_kept *k;
+        int32_t got[1];
+        uint32_t n;
+        myth_finish why;
+        files_clear("kept");
+        other.seen = 0;
+        other.has_kept = false;
+        assert_int_equal(sqlite3_auto_extension((void (*)(void))trace), SQLITE_OK);
+        const myth_status st = myth_kept_open(&k, place, "b", 1, &rig_err);
+        sqlite3_reset_auto_extension();
+        if (st == MYTH_OK)
+            myth_kept_close(k);
+        assert_ok(myth_kept_open(&k, place, "b", 1, &rig_err));
+        const myth_kept_key key = key_of(k, "of", "another");
+        if (other.has_kept && !myth_kept_get(k, &key, got, 1, &n, &why))
+            fail_msg("before statement %u: the answer of the other process is gone", other.at);
+        n_kept += other.has_kept;
+        myth_kept_close(k);
+    }
+    assert_true(n_kept >= 4);
+}
+
 /* ---- the command ---- */
 
 static cli_result r;
@@ -409,13 +477,10 @@ static void a_killed_run_goes_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reports_do_not_differ),
-        cmocka_unit_test(rows_are_checked),
-        cmocka_unit_test(another_file_is_made_anew),
-        cmocka_unit_test(a_second_run_asks_nothing),
-        cmocka_unit_test(answers_are_of_the_same_tokenizer),
-        cmocka_unit_test(a_dry_run_counts_what_is_kept),
-        cmocka_unit_test(a_plan_counts_what_is_kept),
+        cmocka_unit_test(reports_do_not_differ),         cmocka_unit_test(rows_are_checked),
+        cmocka_unit_test(another_file_is_made_anew),     cmocka_unit_test(two_processes_make_one_file),
+        cmocka_unit_test(a_second_run_asks_nothing),     cmocka_unit_test(answers_are_of_the_same_tokenizer),
+        cmocka_unit_test(a_dry_run_counts_what_is_kept), cmocka_unit_test(a_plan_counts_what_is_kept),
         cmocka_unit_test(a_killed_run_goes_on),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
