@@ -276,45 +276,66 @@ static void look_at_memory(myth_live *l)
 
 /* ---- what is asked ---- */
 
-static void answer(client *c, const char *text)
+/* An answer, a line of any length. */
+typedef struct {
+    myth_json_out json;
+    FILE *f; /* NULL = no memory */
+    char *text;
+    size_t n;
+} reply;
+
+/* Begins an answer with "ok"; NULL without memory. */
+static myth_json_out *begin_reply(reply *r, bool ok)
 {
-    char line[512];
-    const int n = snprintf(line, sizeof(line), "%s\n", text);
-    if (send(c->fd, line, (size_t)n, MSG_NOSIGNAL) != n) { /* it is gone: the next look closes it */
+    *r = (reply){.f = NULL};
+    r->f = open_memstream(&r->text, &r->n);
+    if (!r->f)
+        return NULL;
+    myth_jout_start(&r->json, r->f);
+    myth_jout_object(&r->json);
+    myth_jout_key_bool(&r->json, "ok", ok);
+    return &r->json;
+}
+
+/* Sends it. What there is no memory for is said in place of it. */
+static void end_reply(reply *r, client *c)
+{
+    static const char none[] = "{\"ok\":false,\"error\":\"out of memory\"}\n";
+    if (r->f)
+        myth_jout_end(&r->json);
+    const bool is_whole = r->f && fclose(r->f) == 0;
+    const char *text = is_whole ? r->text : none;
+    const size_t n = is_whole ? r->n : sizeof(none) - 1;
+    if (send(c->fd, text, n, MSG_NOSIGNAL) != (ssize_t)n) { /* it is gone: the next look closes it */
     }
+    free(r->text);
+}
+
+static void agree(client *c)
+{
+    reply r;
+    begin_reply(&r, true);
+    end_reply(&r, c);
 }
 
 static void refuse(client *c, const char *why)
 {
-    char text[400];
-    json_t *o = json_pack("{s:b, s:s}", "ok", 0, "error", why);
-    char *s = o ? json_dumps(o, JSON_COMPACT) : NULL;
-    snprintf(text, sizeof(text), "%s", s ? s : "{\"ok\":false}");
-    free(s);
-    json_decref(o);
-    answer(c, text);
+    reply r;
+    myth_json_out *j = begin_reply(&r, false);
+    if (j)
+        myth_jout_key_str(j, "error", why);
+    end_reply(&r, c);
 }
 
 static void answer_stats(myth_live *l, client *c)
 {
-    char *text = NULL;
-    size_t n = 0;
-    FILE *f = open_memstream(&text, &n);
-    if (!f) {
-        refuse(c, "out of memory");
-        return;
+    reply r;
+    myth_json_out *j = begin_reply(&r, true);
+    if (j) {
+        myth_jout_key(j, "stats");
+        put_sample(l, j, "stats");
     }
-    myth_json_out j;
-    myth_jout_start(&j, f);
-    myth_jout_object(&j);
-    myth_jout_key(&j, "ok");
-    myth_jout_bool(&j, true);
-    myth_jout_key(&j, "stats");
-    put_sample(l, &j, "stats");
-    myth_jout_end(&j);
-    if (fclose(f) == 0)
-        send(c->fd, text, n, MSG_NOSIGNAL);
-    free(text);
+    end_reply(&r, c);
 }
 
 /* Takes another limit, which changes those in `limits` that it names. Why it cannot; NULL = it is taken. */
@@ -358,12 +379,12 @@ static void obey(myth_live *l, client *c, const char *line)
         }
     } else if (strcmp(cmd, "resume") == 0) {
         l->wants_pause = l->is_pressed = false;
-        answer(c, "{\"ok\":true}");
+        agree(c);
     } else if (strcmp(cmd, "cancel") == 0) {
         l->is_between = l->wants_change = l->wants_pause = l->is_pressed = false;
         l->is_over = l->is_waiting;
         *l->cancel = 1;
-        answer(c, "{\"ok\":true}");
+        agree(c);
     } else
         why = "\"cmd\" is one of stats, limit, pause, resume, cancel";
     if (why)
@@ -419,13 +440,13 @@ static void tell_waiting(myth_live *l, asked what)
         client *c = &l->client[i];
         if (c->fd < 0 || c->waits != what)
             continue;
-        json_t *o = json_pack("{s:b, s:f}", "ok", 1, "seconds", myth_seconds() - c->since);
-        if (what == ASKED_LIMIT && l->is_waiting)
-            json_object_set_new(o, "waiting", json_string(l->refusal[0] ? l->refusal : "it does not fit this limit"));
-        char *s = o ? json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(4)) : NULL;
-        answer(c, s ? s : "{\"ok\":true}");
-        free(s);
-        json_decref(o);
+        reply r;
+        myth_json_out *j = begin_reply(&r, true);
+        if (j)
+            myth_jout_key_f64(j, "seconds", myth_seconds() - c->since);
+        if (j && what == ASKED_LIMIT && l->is_waiting)
+            myth_jout_key_str(j, "waiting", l->refusal[0] ? l->refusal : "it does not fit this limit");
+        end_reply(&r, c);
         c->waits = ASKED_NOTHING;
     }
 }
