@@ -100,7 +100,8 @@ static bool on_row(void *arg, const myth_grep_row *row)
 typedef struct {
     matches *m;
     const char *text;
-    char *last; /* path of the file; in the ledger */
+    bool is_line_begin; /* it stands where a line begins */
+    char *last;         /* path of the file; in the ledger */
     uint64_t n_closed;
 } sequence;
 
@@ -116,6 +117,13 @@ static bool is_at(const unsigned char *at, const unsigned char *end, const char 
     }
     *n = (size_t)(p - at);
     return true;
+}
+
+/* Whether a place, which may be the second byte of a line end, is where a line begins. */
+static bool begins_line(const unsigned char *p, const unsigned char *bytes)
+{
+    p -= p > bytes && *p == '\n' && p[-1] == '\r';
+    return p == bytes || p[-1] == '\n';
 }
 
 static void put_sequence(const sequence *q, uint32_t off, size_t n)
@@ -162,7 +170,7 @@ static bool on_part(void *arg, const myth_grep_row *row)
     }
     const unsigned char *bytes = q->m->shown.src.bytes, *end = bytes + q->m->shown.src.len;
     for (const unsigned char *p = bytes; p < end && (p = memchr(p, q->text[0], (size_t)(end - p))) != NULL;) {
-        const bool is_here = is_at(p, end, q->text, &n);
+        const bool is_here = (!q->is_line_begin || begins_line(p, bytes)) && is_at(p, end, q->text, &n);
         if (is_here)
             put_sequence(q, (uint32_t)(p - bytes), n);
         p += is_here ? n : 1;
@@ -170,8 +178,8 @@ static bool on_part(void *arg, const myth_grep_row *row)
     return true;
 }
 
-/* Finds a text that has line ends: the files with its longest line are looked into. A first line end is left out: it
- * is where a line begins. */
+/* Finds a text that has line ends: the files with its longest line are looked into. A first line end is where
+ * a line begins, which the first line of a file does, too. */
 static myth_status find_sequence(matches *m, const myth_scan_list *list, const myth_grep_opts *opts, uint64_t *n_unread,
                                  myth_error *err)
 {
@@ -182,6 +190,8 @@ static myth_status find_sequence(matches *m, const myth_scan_list *list, const m
                          "search_text: the pattern has several lines, which are found as they are, "
                          "without ignore_case, word, files and context");
     go.n_pattern = 0;
+    q.is_line_begin = *q.text == '\n';
+    q.text += q.is_line_begin;
     for (const char *p = q.text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
         const size_t n = strcspn(p, "\n");
         if (n > go.n_pattern) {

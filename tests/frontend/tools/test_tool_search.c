@@ -199,6 +199,15 @@ static void several_lines_are_found_together(void **state)
     assert_string_equal(text_at(j, "matches", 0, "text"), "void release(int d)\n{");
     assert_string_equal(text_at(j, "matches", 1, "path"), "dos.c");
     json_decref(j);
+    /* a line end before it: where a line begins, also the first */
+    j = tool_answer(&r, "s", "search_text", "{\"pattern\":\"\\nvoid release(int d)\\n{\"}", 0);
+    assert_int_equal(tool_size_of(j, "matches"), 2);
+    assert_int_equal(number_at(j, "matches", 0, "line"), 4);
+    assert_string_equal(text_at(j, "matches", 0, "text"), "void release(int d)\n{");
+    assert_int_equal(number_at(j, "matches", 1, "line"), 1);
+    json_decref(j);
+    j = tool_answer(&r, "s", "search_text", "{\"pattern\":\"\\nrelease(int d)\\n{\"}", MYTH_EXIT_FINDINGS);
+    json_decref(j);
     for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
         char line[300];
         snprintf(line, sizeof(line), "$M tool search_text $D/s --args '%s'", refused[i]);
