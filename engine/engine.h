@@ -446,7 +446,7 @@ typedef struct {
     void (*on_prefill)(void *user, uint32_t done, uint32_t total);
     bool (*on_token)(void *user, int32_t id); /* false = cancel after this token; may be NULL            */
     void *user;
-    const myth_cancel *cancel; /* set by a signal handler; may be NULL                    */
+    const myth_cancel *cancel; /* set at any time (cancel.h); may be NULL                  */
     uint32_t seq_number;       /* with the seed and the position it decides the random numbers */
     /* Where the model's thought begins and ends, with the state after the prompt; NULL = thoughts are not tracked. */
     const myth_channel *channel;

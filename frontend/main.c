@@ -30,7 +30,7 @@ static void on_interrupt(int sig)
 {
     if (n_interrupt++ > 0)
         end_now(MYTH_EXIT_INTERRUPTED);
-    is_cancelled = 1;
+    myth_cancel_set(&is_cancelled);
     if (sig != SIGINT) /* the system sends SIGTERM and SIGHUP only once: end by ourselves if the run hangs */
         alarm(1);
 }

@@ -145,7 +145,7 @@ void myth_stream_close(myth_stream *s);
 void myth_stream_write(myth_stream *s, myth_view dst, const void *src, uint64_t bytes);
 void myth_stream_read(myth_stream *s, void *dst, myth_view src, uint64_t bytes);
 myth_status myth_stream_sync(myth_stream *s, myth_error *err);
-/* Once *cancel is set, ops are not run, until a sync reports MYTH_ECANCEL; it is read before each op and, on the CPU,
+/* Once cancel is set, ops are not run, until a sync reports MYTH_ECANCEL; it is read before each op and, on the CPU,
  * between those of a replay, never while ops are recorded. NULL, as after open: nobody asks. Lent until the next call.
  */
 void myth_stream_watch(myth_stream *s, const myth_cancel *cancel);

@@ -74,7 +74,7 @@ struct myth_stream {
 /* Whether ops still run: nothing has failed, and nobody asks for the end. */
 static inline bool myth_stream_goes_on(myth_stream *s)
 {
-    if (s->cancel && *s->cancel && !s->is_recording && s->err.code == MYTH_OK)
+    if (myth_cancelled(s->cancel) && !s->is_recording && s->err.code == MYTH_OK)
         myth_fail(&s->err, MYTH_ECANCEL, "cancelled");
     return s->err.code == MYTH_OK;
 }

@@ -634,7 +634,7 @@ static myth_status write_rows(job *j, const target *t, const myth_slot_src *s, u
     for (uint64_t at = from; at < end; at += step) {
         const uint64_t k = end - at < step ? end - at : step;
         const uint64_t bytes = myth_row_bytes(t->type, k);
-        if (j->o->cancel && *j->o->cancel)
+        if (myth_cancelled(j->o->cancel))
             return myth_fail(err, MYTH_ECANCEL, "%s: stopped", j->o->path);
         if (t->type == s->t->dtype && !t->plus_one && !is_random && !is_adapted) {
             if ((st = check_finite(j, t, t->type, s->data + myth_row_bytes(t->type, at), bytes, true, err)) != MYTH_OK)

@@ -212,7 +212,7 @@ void myth_answer_accept(myth_answering *a, int32_t id)
     }
     a->id = id;
     a->ids[a->n_ids++] = id;
-    if ((o->on_token && !o->on_token(o->user, id)) || (o->cancel && *o->cancel))
+    if ((o->on_token && !o->on_token(o->user, id)) || myth_cancelled(o->cancel))
         a->why = MYTH_FINISH_CANCELLED;
     else if (a->n_ids == o->n_max)
         a->why = MYTH_FINISH_LENGTH;
@@ -295,7 +295,7 @@ static myth_status feed(myth_answering *a, const int32_t *token, uint32_t n, boo
         done += m;
         if (!is_decode && a->o->on_prefill)
             a->o->on_prefill(a->o->user, done, n);
-        if (!is_last && a->o->cancel && *a->o->cancel)
+        if (!is_last && myth_cancelled(a->o->cancel))
             return myth_fail(err, MYTH_ECANCEL, "cancelled");
     }
     return MYTH_OK;

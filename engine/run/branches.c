@@ -222,7 +222,7 @@ myth_status myth_branches_run(myth_branches *x, const int32_t *prompt, uint32_t 
     MYTH_TRY(myth_sets_feed_prompt(x->e, x->live[0].seq, &x->o, x->k, prompt, n_prompt, &r, err));
     while (n_row && x->o.n_max) {
         MYTH_TRY(choose_all(x, &r, err));
-        if (x->o.cancel && *x->o.cancel) {
+        if (myth_cancelled(x->o.cancel)) {
             out->why = MYTH_FINISH_CANCELLED;
             break;
         }

@@ -247,7 +247,7 @@ myth_status myth_embed(myth_embedder *x, const myth_embed_text *text, uint32_t n
         myth_status st = embed_group(x, text + t, n, dim, out + (uint64_t)t * dim, cancel, err);
         if (st != MYTH_OK)
             return st;
-        if (cancel && *cancel && t + n < n_text)
+        if (myth_cancelled(cancel) && t + n < n_text)
             return myth_fail(err, MYTH_ECANCEL, "cancelled after %u of %u texts", t + n, n_text);
     }
     return MYTH_OK;

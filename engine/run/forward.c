@@ -736,7 +736,7 @@ myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, 
         micro_batch(&f);
         if (e->first_failure.code != MYTH_OK)
             break;
-        is_cancelled = myth_engine_is_cut(e) || (b->cancel && *b->cancel && i < n_tok);
+        is_cancelled = myth_engine_is_cut(e) || (myth_cancelled(b->cancel) && i < n_tok);
     }
     if (is_cancelled || !is_recorded)
         for (uint32_t i = 0; i < e->layout.opts.n_seq; i++) /* give back pages that were reserved but not written */

@@ -327,7 +327,7 @@ myth_status myth_sets_feed_prompt(myth_engine *e, myth_seq *s, const myth_sets_o
             return st;
         if (o->on_prefill)
             o->on_prefill(o->user, done + m, n);
-        if (done + m < n && o->cancel && *o->cancel)
+        if (done + m < n && myth_cancelled(o->cancel))
             return myth_fail(err, MYTH_ECANCEL, "cancelled");
     }
     return MYTH_OK;
@@ -404,7 +404,7 @@ static myth_status answer(myth_sets *x, myth_seq *s, myth_result *r, myth_finish
         add_set(x, n);
         if (x->o.on_set)
             x->o.on_set(x->o.user, x->member + x->newest, n);
-        if (x->o.cancel && *x->o.cancel)
+        if (myth_cancelled(x->o.cancel))
             *why = MYTH_FINISH_CANCELLED;
         else if (is_last)
             *why = MYTH_FINISH_LENGTH;

@@ -291,7 +291,7 @@ static myth_status join_some(myth_slots *p, bool *is_done, myth_error *err)
     }
     for (uint32_t i = 0; i < p->n_slot; i++) { /* what is not fed to its end */
         slot *at = &p->slot[i];
-        if (at->is_joining && at->o.cancel && *at->o.cancel)
+        if (at->is_joining && myth_cancelled(at->o.cancel))
             cancel(at);
     }
     return st == MYTH_OK ? take_rows(p, &result, n_row, err) : MYTH_OK;

@@ -160,7 +160,7 @@ static void *work(void *arg)
             j->result[i].st = st;
             j->result[i].err = err;
             j->result[i].is_fatal = true;
-        } else if (j->cli->cancel && *j->cli->cancel)
+        } else if (myth_cancelled(j->cli->cancel))
             j->result[i].is_left = true;
         else
             read_one(j, chunker, i);
@@ -654,7 +654,7 @@ static int run_candidates(myth_cli *cli, const void *opts)
         name_missed(&j);
     }
     int code = st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
-    if (st == MYTH_OK && (j.n_failed || j.files.missed.n || (cli->cancel && *cli->cancel)))
+    if (st == MYTH_OK && (j.n_failed || j.files.missed.n || myth_cancelled(cli->cancel)))
         code = MYTH_EXIT_INCOMPLETE;
     if (st == MYTH_OK)
         myth_term_note(cli->term, "%llu place%s in %llu line%s of %llu file%s", (unsigned long long)j.n_place,

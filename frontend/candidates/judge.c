@@ -305,7 +305,7 @@ static myth_status judge_places(myth_judge *j, myth_engine *e, myth_seq *seq, co
         return each;
     }
     myth_status st = choose_lines(j, &s, &n_near, err);
-    if (st == MYTH_OK && j->o.cancel && *j->o.cancel)
+    if (st == MYTH_OK && myth_cancelled(j->o.cancel))
         st = myth_fail(err, MYTH_ECANCEL, "judge: stopped");
     if (st != MYTH_OK)
         return st;

@@ -113,7 +113,7 @@ static myth_status miss(myth_judged *f, const char *path, uint32_t first, uint32
     return f->o.lists_missed ? myth_missed_add(&f->missed, path, first, last, why, err) : MYTH_OK;
 }
 
-static bool is_stopped(const myth_judged *f) { return f->cli->cancel && *f->cli->cancel; }
+static bool is_stopped(const myth_judged *f) { return myth_cancelled(f->cli->cancel); }
 
 /* ---- finding ---- */
 

@@ -352,7 +352,7 @@ fail:
     return st;
 }
 
-static bool is_to_put_off(const myth_session *s) { return s->put_off && *s->put_off; }
+static bool is_to_put_off(const myth_session *s) { return myth_cancelled(s->put_off); }
 
 /* Feeds ids until the sequence holds exactly the first n of them. */
 static myth_status feed(myth_session *s, uint32_t n, const myth_cancel *cancel, myth_chat_reply *out, myth_error *err)
@@ -363,7 +363,7 @@ static myth_status feed(myth_session *s, uint32_t n, const myth_cancel *cancel, 
     const uint32_t n_ubatch = myth_engine_plan(s->e)->n_ubatch, part = n_ubatch > FEED_TOKENS ? n_ubatch : FEED_TOKENS;
     for (uint32_t at = myth_seq_len(s->seq); at < n;) {
         const uint32_t rest = n - at, next = at + (rest < part ? rest : part);
-        if ((cancel && *cancel) || is_to_put_off(s))
+        if (myth_cancelled(cancel) || is_to_put_off(s))
             return myth_fail(err, MYTH_ECANCEL, "interrupted after %u of %u tokens of the prompt", at, n);
         MYTH_TRY(myth_seq_sync(s->seq, s->ids, next, &n_fed, err));
         out->n_fed += n_fed;
@@ -562,7 +562,7 @@ static myth_status generate(myth_session *s, uint32_t n, const myth_cancel *canc
         .n_think = s->o.n_think,
     };
     const myth_status st = myth_generate(s->e, s->seq, &g, s->answer, &out->n_answer, &out->finish, err);
-    if (out->finish == MYTH_FINISH_CANCELLED && !(cancel && *cancel) && is_to_put_off(s)) {
+    if (out->finish == MYTH_FINISH_CANCELLED && !myth_cancelled(cancel) && is_to_put_off(s)) {
         out->n_fed++;
         return myth_fail(err, MYTH_ECANCEL, "put off"); /* the bytes of half a character are not said */
     }
@@ -574,7 +574,7 @@ static myth_status generate(myth_session *s, uint32_t n, const myth_cancel *canc
     say(s, s->piece, myth_detok_finish(&s->detok, s->piece), s->channel.is_open);
     if (s->stops.is_found)
         out->finish = MYTH_FINISH_STOP;
-    else if (out->finish == MYTH_FINISH_CANCELLED && !(cancel && *cancel))
+    else if (out->finish == MYTH_FINISH_CANCELLED && !myth_cancelled(cancel))
         out->finish = MYTH_FINISH_LENGTH; /* ended by its text */
     out->n_fed++;
     if (st == MYTH_OK && s->calls)
@@ -640,7 +640,7 @@ static myth_status compute(myth_session *s, const myth_cancel *cancel, myth_chat
         st = generate(s, (uint32_t)c.n, cancel, out, err);
     add_before(out, &s->before);
     s->before = (myth_chat_reply){0};
-    if (st == MYTH_ECANCEL && !(cancel && *cancel)) {
+    if (st == MYTH_ECANCEL && !myth_cancelled(cancel)) {
         out->is_put_off = true;
         s->before = *out;
         return MYTH_OK;

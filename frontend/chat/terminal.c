@@ -42,7 +42,7 @@ static void end_paste(void)
 static void on_signal(int sig)
 {
     const int error = errno;
-    is_stopped = 1;
+    myth_cancel_set(&is_stopped);
     if (sig == SIGINT)
         return;
     is_ended = 1;
@@ -90,7 +90,7 @@ static bool look(void)
     sigset_t mask;
     message *m = waiting.m;
     if (!waiting.in->look || !waiting.in->cli->put_off)
-        return !*waiting.in->cli->cancel;
+        return !myth_cancelled(waiting.in->cli->cancel);
     if (m->n == 0) { /* else a message of several lines is being typed */
         myth_free(m->mem, m->text);
         m->text = NULL;
@@ -124,7 +124,7 @@ static int read_byte(char *c)
         *c = held;
         return 1;
     }
-    while (!is_stopped) {
+    while (!myth_cancelled(&is_stopped)) {
         fd_set in;
         FD_ZERO(&in);
         FD_SET(STDIN_FILENO, &in);
@@ -256,9 +256,9 @@ static myth_status read_message(EditLine *el, History *past, message *m, bool *i
         sigprocmask(SIG_BLOCK, &block, &open_mask);
         const char *line = el_gets(el, &n);
         sigprocmask(SIG_SETMASK, &open_mask, NULL);
-        if (is_stopped) { /* Ctrl-C: the line is forgotten */
+        if (myth_cancelled(&is_stopped)) { /* Ctrl-C: the line is forgotten */
             m->n = 0;
-            is_stopped = 0;
+            myth_cancel_clear(&is_stopped);
             fputc('\n', stdout);
             return MYTH_OK;
         }
@@ -324,7 +324,8 @@ myth_status myth_chat_terminal(myth_chat_input *in, myth_error *err)
     el_wset(el, EL_ADDFN, L"mythos-paste", L"put what is pasted into the line", paste);
     el_set(el, EL_BIND, PASTE_BEGIN, "mythos-paste", NULL);
     el_set(el, EL_BIND, "\t", "ed-insert", NULL);
-    is_stopped = is_ended = 0;
+    myth_cancel_clear(&is_stopped);
+    is_ended = 0;
     waiting.in = in;
     waiting.m = &m;
     waiting.st = MYTH_OK;
@@ -334,7 +335,7 @@ myth_status myth_chat_terminal(myth_chat_input *in, myth_error *err)
     begin_paste();
     st = myth_chat_input_answer(in, err);
     while (st == MYTH_OK && !in->is_over && !is_ended && !is_end) {
-        is_stopped = 0;
+        myth_cancel_clear(&is_stopped);
         st = read_message(el, past, &m, &is_end, err);
         st = waiting.st != MYTH_OK ? waiting.st : st;
         if (st == MYTH_OK && m.n && !is_ended)

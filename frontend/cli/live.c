@@ -195,7 +195,7 @@ static void interrupt(myth_live *l)
     if (l->is_waiting)
         return;
     l->is_between = true;
-    *(l->cli->can_swap ? &l->cli->put_off : l->cancel) = 1;
+    myth_cancel_set(l->cli->can_swap ? &l->cli->put_off : l->cancel);
 }
 
 static myth_host_use use_now(void)
@@ -383,7 +383,7 @@ static void obey(myth_live *l, client *c, const char *line)
     } else if (strcmp(cmd, "cancel") == 0) {
         l->is_between = l->wants_change = l->wants_pause = l->is_pressed = false;
         l->is_over = l->is_waiting;
-        *l->cancel = 1;
+        myth_cancel_set(l->cancel);
         agree(c);
     } else
         why = "\"cmd\" is one of stats, limit, pause, resume, cancel";
@@ -553,8 +553,10 @@ static bool wait_and_tell(myth_live *l, bool needs_limit, myth_mem_limits *limit
 {
     wait_for(l, needs_limit);
     const bool goes_on = !l->is_over && !*l->n_interrupt;
-    *l->cancel = !goes_on;
-    if (goes_on) {
+    if (!goes_on) {
+        myth_cancel_set(l->cancel);
+    } else {
+        myth_cancel_clear(l->cancel);
         l->wants_change = false;
         l->refusal[0] = '\0';
         tell_waiting(l, ASKED_PAUSE); /* it was paused for a moment */
@@ -572,7 +574,7 @@ bool myth_live_again(myth_live *l, int code, myth_mem_limits *limits)
     l->is_between = l->was_cancelled = l->has_plan = false;
     bool goes_on = (is_asked || needs_limit) && !*l->n_interrupt;
     if (goes_on) {
-        *l->cancel = 0;
+        myth_cancel_clear(l->cancel);
         goes_on = wait_and_tell(l, needs_limit, limits);
     }
     pthread_mutex_unlock(&l->mutex);
@@ -583,8 +585,8 @@ bool myth_live_wait(myth_live *l, bool needs_limit, myth_mem_limits *limits)
 {
     pthread_mutex_lock(&l->mutex);
     l->is_between = l->has_plan = false;
-    l->cli->put_off = 0;
-    const bool goes_on = !*l->cancel && wait_and_tell(l, needs_limit, limits);
+    myth_cancel_clear(&l->cli->put_off);
+    const bool goes_on = !myth_cancelled(l->cancel) && wait_and_tell(l, needs_limit, limits);
     pthread_mutex_unlock(&l->mutex);
     return goes_on;
 }

@@ -61,7 +61,7 @@ static myth_status drain(growing *out, char *line, size_t line_cap, int out_fd, 
     size_t n_line = 0;
     myth_status st = MYTH_OK;
     while (p[0].fd >= 0 || p[1].fd >= 0) {
-        if (self->cancel && *self->cancel)
+        if (myth_cancelled(self->cancel))
             return myth_fail(err, MYTH_ECANCEL, "stopped");
         if (myth_seconds() >= end_s && is_interrupted)
             return myth_fail(err, MYTH_ECANCEL, "it did not end within %d seconds of an interrupt", MYTH_END_SECONDS);

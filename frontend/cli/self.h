@@ -5,7 +5,7 @@
  *          MYTHOS_ variables of this one, else its environment is the same
  * Output   all of standard output, up to MYTH_SELF_BYTES; of standard error the first line
  * Orphan   the child is killed when the thread that waits for it ends, also by a signal that nothing can catch
- * Cancel   the child is killed when *cancel becomes true: MYTH_ECANCEL
+ * Cancel   the child is killed when cancel is set: MYTH_ECANCEL
  * Time     after `seconds` it is interrupted, so that it prints what it has; MYTH_END_SECONDS later it is killed
  * Errors   MYTH_EIO it cannot be started or was killed; an exit code that is not among those expected: the status that
  *          has this code, with the child's own message; MYTH_EFORMAT what should be JSON is not */

@@ -142,14 +142,14 @@ static myth_status run_once(run_state *s, const result *r, bool is_prompt, doubl
     myth_status st = s->base ? myth_seq_fork(&q, s->base, err) : myth_seq_open(&q, s->engine, err);
     if (st != MYTH_OK)
         return st;
-    if (*s->cli->cancel)
+    if (myth_cancelled(s->cli->cancel))
         st = myth_fail(err, MYTH_ECANCEL, "bench: cancelled");
     double start = myth_seconds();
     if (st == MYTH_OK && is_prompt) {
         st = feed(s, q, s->o->n_depth, r->n, false, &res, err);
     } else {
         s->ids[0] = 1;
-        for (uint32_t i = 0; i < r->n && st == MYTH_OK && !*s->cli->cancel; i++) {
+        for (uint32_t i = 0; i < r->n && st == MYTH_OK && !myth_cancelled(s->cli->cancel); i++) {
             st = feed(s, q, 0, 1, true, &res, err);
             if (st == MYTH_OK)
                 s->ids[0] = res.top_id[0];

@@ -260,7 +260,7 @@ static myth_status look(void *user, myth_error *err)
 {
     run_state *r = user;
     myth_status st = MYTH_OK;
-    while (st == MYTH_OK && r->cli->put_off) {
+    while (st == MYTH_OK && myth_cancelled(&r->cli->put_off)) {
         st = move(r, err);
         if (st == MYTH_OK && r->input.is_put_off)
             st = myth_chat_input_answer(&r->input, err);
@@ -293,7 +293,7 @@ static myth_status read_lines(run_state *r, myth_error *err)
     myth_status st;
     MYTH_TRY(myth_chat_input_answer(&r->input, err));
     MYTH_TRY(myth_lines_open(&r->lines, r->cli, "-", &(myth_lines_opts){.stream_bytes = longest}, err));
-    while (!r->input.is_over && !*r->cli->cancel) {
+    while (!r->input.is_over && !myth_cancelled(r->cli->cancel)) {
         MYTH_TRY(await_line(r, err));
         MYTH_TRY(myth_lines_next(&r->lines, &line, &n, err));
         if (!line)
@@ -336,7 +336,8 @@ static myth_status chat(run_state *r, myth_error *err)
         r->input.n_cut++;
         st = MYTH_OK;
     }
-    r->cli->can_swap = r->cli->put_off = 0;
+    r->cli->can_swap = 0;
+    myth_cancel_clear(&r->cli->put_off);
     if (st == MYTH_OK)
         st = save(r, err);
 fail:

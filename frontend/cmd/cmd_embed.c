@@ -359,7 +359,7 @@ static myth_status embed_group(run_state *r, const myth_embed_text *text, uint32
             n = 0; /* these texts again, fewer at a time */
         else
             myth_batch_size_done(&r->size);
-        if (st == MYTH_OK && *r->cli->cancel && t + n < n_text)
+        if (st == MYTH_OK && myth_cancelled(r->cli->cancel) && t + n < n_text)
             return myth_fail(err, MYTH_ECANCEL, "cancelled after %u of %u texts", t + n, n_text);
     }
     return MYTH_OK;
@@ -396,7 +396,7 @@ static myth_status embed_all(run_state *r, myth_error *err)
             return st;
         r->n_done += n_slot;
         show_progress(r);
-        if (*r->cli->cancel && has_more)
+        if (myth_cancelled(r->cli->cancel) && has_more)
             return myth_fail(err, MYTH_ECANCEL, "interrupted after %llu text%s%s", (unsigned long long)r->n_done,
                              myth_s(r->n_done),
                              r->rows.journal && !r->rows.is_of_stream ? "; the same command goes on" : "");

@@ -82,7 +82,7 @@ static myth_status gather(run_state *r, myth_error *err)
     const uint32_t n = r->text.n_tok;
     uint32_t i = 0, at;
     myth_status st = MYTH_OK;
-    for (; i < r->text.n_window && !*cli->cancel; i++) {
+    for (; i < r->text.n_window && !myth_cancelled(cli->cancel); i++) {
         const bool is_encoder = r->model.config.is_bidirectional;
         const myth_batch_run run = {
             .seq = r->seq,

@@ -231,9 +231,9 @@ static int run_map(myth_cli *cli, const void *opts)
                    cpu);
 fail:
     myth_term_progress_end(cli->term);
-    int code = st != MYTH_OK                                   ? myth_cli_fail(cli, &err)
-             : page.n_shown && !(o->summaries && *cli->cancel) ? myth_cli_answered(cli, MYTH_EXIT_CLEAN)
-                                                               : MYTH_EXIT_INCOMPLETE;
+    int code = st != MYTH_OK                                                  ? myth_cli_fail(cli, &err)
+             : page.n_shown && !(o->summaries && myth_cancelled(cli->cancel)) ? myth_cli_answered(cli, MYTH_EXIT_CLEAN)
+                                                                              : MYTH_EXIT_INCOMPLETE;
     myth_repomap_page_free(&page, mem);
     myth_repomap_close(m);
     myth_index_close(x);

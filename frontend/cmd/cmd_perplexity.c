@@ -306,7 +306,7 @@ static myth_status measure(run_state *r, myth_error *err)
 {
     uint32_t i = 0;
     myth_status st = MYTH_OK;
-    while (i < r->text.n_window && !*r->cli->cancel) {
+    while (i < r->text.n_window && !myth_cancelled(r->cli->cancel)) {
         const int32_t *ids = r->text.ids + (uint64_t)i * r->text.n_tok;
         if ((st = r->o->kl ? compare(r, ids, err) : score(r, ids, err)) != MYTH_OK)
             break;

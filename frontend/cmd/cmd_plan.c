@@ -293,7 +293,7 @@ static myth_status table_of(myth_cli *cli, const plan_opts *o, const char *size,
     for (uint32_t i = 0, last = 0; i < n && last < most; i++) {
         const uint32_t want = o->engine.ctx_size ? o->engine.ctx_size : contexts[i];
         myth_plan plan = {0};
-        if (*cli->cancel)
+        if (myth_cancelled(cli->cancel))
             MYTH_TRY(myth_fail(err, MYTH_ECANCEL, "plan --table: interrupted"));
         last = cell.engine.ctx_size = want < most ? want : most;
         st = plan_command(&plan, cli, &cell, &m, false, NULL, err);

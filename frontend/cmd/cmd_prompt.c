@@ -319,7 +319,7 @@ static int run_batch(run *r, const char *path)
                  : myth_cli_failf(r->cli, MYTH_EIO, "%s: cannot open: %s", path, strerror(errno));
     char *line = NULL;
     size_t cap = 0, number = 0, n_bad = 0;
-    for (ssize_t n; (n = getline(&line, &cap, f)) > 0 && !*r->cli->cancel;) {
+    for (ssize_t n; (n = getline(&line, &cap, f)) > 0 && !myth_cancelled(r->cli->cancel);) {
         number++;
         n_bad += !batch_line(r, line, (size_t)n, number);
     }
@@ -366,7 +366,7 @@ static int run_prompt(myth_cli *cli, const void *opts)
     }
     if (r.o->batch)
         code = run_batch(&r, r.o->batch);
-    for (int i = 0; i < cli->n_arg && !*cli->cancel; i++)
+    for (int i = 0; i < cli->n_arg && !myth_cancelled(cli->cancel); i++)
         code = myth_exit_worse(code, print_file(&r, cli->arg[i]));
 fail:
     myth_model_close(&r.model);

@@ -97,7 +97,7 @@ typedef struct {
 static myth_status add_row(void *arg, const myth_corpus_row *row, myth_error *err)
 {
     batch *b = arg;
-    if (*b->cli->cancel)
+    if (myth_cancelled(b->cli->cancel))
         return myth_fail(err, MYTH_ECANCEL, "search: stopped");
     myth_term_progress(b->cli->term, "corpus, rows", ++b->n_row, 0);
     return myth_corpus_add(b->corpus, row, err);
@@ -150,7 +150,7 @@ static myth_status ask_row(void *arg, const myth_corpus_row *row, myth_error *er
 {
     batch *b = arg;
     uint32_t n;
-    if (*b->cli->cancel)
+    if (myth_cancelled(b->cli->cancel))
         return myth_fail(err, MYTH_ECANCEL, "search: stopped");
     myth_status st = myth_corpus_search(b->corpus, row->text, row->n_text, b->o->weights, b->o->k, b->hit, &n, err);
     if (st != MYTH_OK)

@@ -91,7 +91,7 @@ static myth_status check_tensors(run_state *r, myth_error *err)
     for (uint32_t i = 0; i < myth_weights_n_tensor(w); i++) {
         const myth_tensor *t = myth_weights_at(w, i);
         char hex[65];
-        if (*r->cli->cancel)
+        if (myth_cancelled(r->cli->cancel))
             return myth_fail(err, MYTH_ECANCEL, "interrupted after %u of %u tensor%s", i, myth_weights_n_tensor(w),
                              myth_s(myth_weights_n_tensor(w)));
         if (t->data && !myth_tensor_is_finite(t))

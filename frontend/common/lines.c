@@ -57,7 +57,7 @@ static myth_status read_some(const myth_lines *l, unsigned char *dst, size_t cap
         }
         if (errno != EINTR)
             return myth_fail(err, MYTH_EIO, "%s: %s", l->path, strerror(errno));
-        if (*l->cli->cancel)
+        if (myth_cancelled(l->cli->cancel))
             return myth_fail(err, MYTH_ECANCEL, "%s: interrupted while it was read", l->path);
     }
 }
@@ -183,7 +183,7 @@ static myth_status measure(myth_lines *l, const struct stat *info, myth_error *e
             length = piece[i] == '\n' ? 0 : length + 1;
             l->longest = length > l->longest ? length : l->longest;
         }
-        if (*l->cli->cancel)
+        if (myth_cancelled(l->cli->cancel))
             MYTH_TRY(myth_fail(err, MYTH_ECANCEL, "%s: interrupted while it was measured", l->path));
     } while (k);
     hash_of(l->hash, l->sum);
@@ -319,7 +319,7 @@ myth_status myth_lines_await(myth_lines *l, int ms, bool *is_there, myth_error *
     for (;;) {
         *is_there = l->is_end || l->passes_over || l->to - l->from == l->cap ||
                     memchr(l->buffer + l->from, '\n', l->to - l->from);
-        if (*l->cli->cancel)
+        if (myth_cancelled(l->cli->cancel))
             return myth_fail(err, MYTH_ECANCEL, "%s: interrupted while it was read", l->path);
         struct pollfd p = {.fd = l->fd, .events = POLLIN};
         if (*is_there || poll(&p, 1, ms) <= 0)

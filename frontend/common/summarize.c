@@ -288,7 +288,7 @@ myth_status myth_summarize(myth_summarize_counts *out, myth_cli *cli, const myth
     if (!list.n_file)
         goto fail;
     MYTH_TRY(open_desk(&d, engine, err));
-    for (uint32_t i = 0; i < list.n_file && !*cli->cancel; i++) {
+    for (uint32_t i = 0; i < list.n_file && !myth_cancelled(cli->cancel); i++) {
         myth_term_progress(cli->term, "summaries", i, list.n_file);
         MYTH_TRY(summarize_one(&d, &list.file[i], line, &was_asked, &is_ended, err));
         if (is_ended)

@@ -151,8 +151,9 @@ static myth_status see_file(myth_texts *t, const char *path, size_t n, myth_erro
     t->longest = n_byte > t->longest ? (size_t)n_byte : t->longest;
     t->total += n_byte;
     t->hash = myth_fnv1a(myth_fnv1a(t->hash, path, n), hash, sizeof(*hash));
-    return *t->cli->cancel ? myth_fail(err, MYTH_ECANCEL, "%s: interrupted while its files were read", t->path)
-                           : MYTH_OK;
+    return myth_cancelled(t->cli->cancel)
+             ? myth_fail(err, MYTH_ECANCEL, "%s: interrupted while its files were read", t->path)
+             : MYTH_OK;
 }
 
 static myth_status open_files(myth_texts *t, myth_error *err)

@@ -83,7 +83,7 @@ static myth_status write_tree(snapshot *s, int dir, const git_oid *oid, int dept
         const git_tree_entry *e = git_tree_entry_byindex(tree, i);
         const char *name = git_tree_entry_name(e);
         git_filemode_t mode = git_tree_entry_filemode(e);
-        if (s->opts->is_cancelled && *s->opts->is_cancelled)
+        if (myth_cancelled(s->opts->is_cancelled))
             st = myth_fail(err, MYTH_ECANCEL, "stopped");
         else if (!name[0] || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
             st = myth_fail(err, MYTH_EFORMAT, "%s: a tree has an entry that is no file name", s->opts->commit);

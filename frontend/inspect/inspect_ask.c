@@ -527,7 +527,7 @@ static myth_status run_parts(myth_inspection *in, myth_error *err)
     in->now = 0;
     myth_inspect_keep_given(in);
     MYTH_TRY(myth_inspect_explain_given(in, &why, err));
-    if ((in->o.only_given || in->is_bare) && in->o.cancel && *in->o.cancel)
+    if ((in->o.only_given || in->is_bare) && myth_cancelled(in->o.cancel))
         why = MYTH_FINISH_CANCELLED;
     in->now = 0;
     for (; in->o.only_given && in->now < myth_inspect_n_own(in); in->now++)
@@ -537,7 +537,7 @@ static myth_status run_parts(myth_inspection *in, myth_error *err)
         in->part[in->now].finish = why;
         if (worst == MYTH_FINISH_STOP)
             worst = why;
-        if (in->o.cancel && *in->o.cancel) /* kept answers come without a look at it */
+        if (myth_cancelled(in->o.cancel)) /* kept answers come without a look at it */
             why = MYTH_FINISH_CANCELLED;
     }
     if (why == MYTH_FINISH_CANCELLED)
@@ -607,7 +607,7 @@ myth_status myth_inspect_rehearse(myth_inspection *in, myth_error *err)
     in->o.on_exchange = NULL;
     in->o.on_progress = NULL;
     in->now = myth_inspect_first_part(in);
-    for (; in->now < in->n_part && !(in->o.cancel && *in->o.cancel); in->now++) {
+    for (; in->now < in->n_part && !myth_cancelled(in->o.cancel); in->now++) {
         inspect_part *p = &in->part[in->now];
         p->is_kept = run_part(in, &why, NULL) == MYTH_OK;
         p->block0 = p->first_block; /* as it was before rounds added code */

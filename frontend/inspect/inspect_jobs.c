@@ -183,7 +183,7 @@ static myth_status begin_jobs(myth_inspection *in, myth_error *err)
             in->next = in->next > part ? in->next : part + 1;
             while (in->next < in->n_part && !myth_inspect_is_summary(in, in->next) && is_kept(in, in->next))
                 in->next++;
-            if (in->next == in->n_part || myth_inspect_is_summary(in, in->next) || (in->o.cancel && *in->o.cancel))
+            if (in->next == in->n_part || myth_inspect_is_summary(in, in->next) || myth_cancelled(in->o.cancel))
                 break;
             part = in->next++;
         }

@@ -349,7 +349,7 @@ static myth_status make_parts(myth_inspection *in, const myth_parts *p, myth_err
             myth_blocks_number(in->block + at->block0, 0, at->n_block);
         if (in->is_bare)
             continue;
-        if (in->o.cancel && *in->o.cancel)
+        if (myth_cancelled(in->o.cancel))
             MYTH_TRY(myth_fail(err, MYTH_ECANCEL, "interrupted while prompts were made"));
         MYTH_TRY(encode_blocks(in, in->block + at->block0, at->n_block, &at->ids, &at->n_ids, err));
     }

@@ -50,7 +50,7 @@ static myth_status feed_answer(myth_inspection *in, const int32_t *ids, uint32_t
         const myth_status st = myth_forward(in->e, &b, &r, err);
         if (st != MYTH_OK)
             return st;
-        if (in->o.cancel && *in->o.cancel) {
+        if (myth_cancelled(in->o.cancel)) {
             *why = MYTH_FINISH_CANCELLED;
             return MYTH_OK;
         }

@@ -628,7 +628,8 @@ static myth_status begin_answers(myth_answers *a, bool *has_more, myth_error *er
     bool has_one = false;
     for (uint32_t i = 0; i < a->n_parallel; i++)
         has_one |= a->answer[i].is_used;
-    for (uint32_t i = 0; i < a->n_parallel && *has_more && !*a->cli->cancel && !(is_critical && has_one);) {
+    for (uint32_t i = 0;
+         i < a->n_parallel && *has_more && !myth_cancelled(a->cli->cancel) && !(is_critical && has_one);) {
         myth_job_prompt it;
         if (a->answer[i].is_used) {
             i++;
@@ -742,7 +743,7 @@ myth_status myth_answers_run(myth_answers *a, myth_error *err)
         }
         MYTH_TRY(end_answers(a, &n_active, err));
         myth_results_progress(&a->rows, "answers", "at most ", seconds_left(a));
-    } while (n_active || (has_more && !*a->cli->cancel));
+    } while (n_active || (has_more && !myth_cancelled(a->cli->cancel)));
     a->seconds = myth_seconds() - a->rows.begin;
     myth_expect_keep(a->cli, a->model, &a->eo, a->engine, &a->pace);
     myth_expect_keep_at_once(a->cli, a->model, &a->eo, a->engine, a->n_parallel, a->n_at_once, a->at_once_s);

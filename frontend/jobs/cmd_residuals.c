@@ -216,11 +216,11 @@ static myth_status run_all(run_state *r, myth_error *err)
         myth_term_note(r->cli->term, "going on after %llu of %llu prompts",
                        (unsigned long long)myth_residual_run_state(r->run)->next, (unsigned long long)n_item);
     myth_progress_begin(&progress, 1, r->p.survey.n_token, myth_seconds());
-    while (has_more && !*r->cli->cancel) {
+    while (has_more && !myth_cancelled(r->cli->cancel)) {
         uint32_t n_tok = 0;
         double seconds = 0;
         st = myth_residual_run_step(r->run, &has_more, &n_tok, &seconds, err);
-        is_cut = st == MYTH_ECANCEL && *r->cli->cancel;
+        is_cut = st == MYTH_ECANCEL && myth_cancelled(r->cli->cancel);
         if (is_cut)
             break;
         MYTH_TRY(st);

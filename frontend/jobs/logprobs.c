@@ -728,7 +728,7 @@ myth_status myth_logprobs_run(myth_logprobs *l, myth_error *err)
     MYTH_TRY(myth_seq_open(&l->seq, l->engine, err));
     l->size = myth_batch_size_of(l->n_step);
     l->results.begin = myth_seconds();
-    while (!*l->cli->cancel) {
+    while (!myth_cancelled(l->cli->cancel)) {
         myth_job_prompt it;
         MYTH_TRY(myth_prompts_next(l->prompts, &it, &has, err));
         if (!has)
@@ -741,7 +741,7 @@ myth_status myth_logprobs_run(myth_logprobs *l, myth_error *err)
         l->n_kept = 0;
         myth_results_progress(&l->results, "prompts", "", seconds_left(l));
     }
-    if (st == MYTH_OK && !*l->cli->cancel)
+    if (st == MYTH_OK && !myth_cancelled(l->cli->cancel))
         st = end_group(l, err);
     if (st == MYTH_OK || st == MYTH_ECANCEL)
         st = myth_results_finish(&l->results, err);

@@ -389,7 +389,7 @@ myth_status myth_prompts_look(myth_prompts *p, myth_prompts_survey *out,
             count_unread(p, &it);
         if (visit)
             MYTH_TRY(visit(user, &it, err));
-        if (*p->cli->cancel)
+        if (myth_cancelled(p->cli->cancel))
             MYTH_TRY(myth_fail(err, MYTH_ECANCEL, "%s: interrupted while it was read", p->lines.path));
     }
     if (out->n_item == 0)

@@ -255,7 +255,7 @@ static myth_status merge_lines(myth_residual_rows *r, FILE *const *f, uint32_t n
     uint64_t row = 0, n;
     const char *tail;
     myth_status st = MYTH_OK;
-    for (uint64_t i = 0; i < n_item && !*cancel; i++) {
+    for (uint64_t i = 0; i < n_item && !myth_cancelled(cancel); i++) {
         const uint32_t k = (uint32_t)(i % n_share);
         bool is_cut = !read_item(f[k], line, i, has_fault_rows, &n, &tail);
         if (!is_cut && tail) {
@@ -274,7 +274,7 @@ static myth_status merge_lines(myth_residual_rows *r, FILE *const *f, uint32_t n
         }
         row += n;
     }
-    return row == r->n_row || *cancel ? MYTH_OK : not_of_job(r->dir, err);
+    return row == r->n_row || myth_cancelled(cancel) ? MYTH_OK : not_of_job(r->dir, err);
 fail:
     return st;
 }
@@ -309,7 +309,7 @@ static myth_status merge_layer(myth_residual_rows *r, uint32_t idx, const int *f
     if (!lines)
         return myth_fail(err, MYTH_EIO, "%.200s: %s", name, strerror(errno));
     myth_status st = MYTH_OK;
-    for (uint64_t i = 0; i < n_item && !*cancel && st == MYTH_OK; i++) {
+    for (uint64_t i = 0; i < n_item && !myth_cancelled(cancel) && st == MYTH_OK; i++) {
         const uint32_t k = (uint32_t)(i % n_share);
         bool is_cut = !read_item(lines, line, i, has_fault_rows, &n, &tail);
         if (!is_cut)
@@ -373,13 +373,13 @@ myth_status myth_residual_rows_merge(myth_residual_rows *r, uint32_t n_share, co
         if (f[k])
             fclose(f[k]);
     close_all(fd);
-    for (uint32_t idx = 0; idx < r->n_layer && st == MYTH_OK && !*cancel; idx++) {
+    for (uint32_t idx = 0; idx < r->n_layer && st == MYTH_OK && !myth_cancelled(cancel); idx++) {
         st = open_shares(r, idx, n_share, n_row, fd, err);
         if (st == MYTH_OK)
             st = merge_layer(r, idx, fd, n_share, n_item, has_fault_rows, cancel, err);
         close_all(fd);
     }
-    return st == MYTH_OK && *cancel
+    return st == MYTH_OK && myth_cancelled(cancel)
              ? myth_fail(err, MYTH_ECANCEL, "interrupted while rows were put together; the same command goes on")
              : st;
 }

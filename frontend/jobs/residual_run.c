@@ -293,7 +293,7 @@ static myth_status fill(myth_residual_run *r, bool *has_more, myth_error *err)
             MYTH_TRY(add_prompt(r, &r->pending, err));
         else
             MYTH_TRY(add_fault(r, &r->pending, r->pending.fault, err));
-        if (*r->cli->cancel) /* many lines may be faults */
+        if (myth_cancelled(r->cli->cancel)) /* many lines may be faults */
             return MYTH_OK;
     }
 fail:

@@ -294,7 +294,7 @@ static myth_status wait_for(const myth_cli *cli, process *p, uint32_t n, myth_er
     bool is_stopped = false;
     myth_status st = MYTH_OK;
     while (n_left) {
-        if (*cli->cancel && !is_stopped) {
+        if (myth_cancelled(cli->cancel) && !is_stopped) {
             stop_all(p, n);
             is_stopped = true;
         }

@@ -126,7 +126,7 @@ static int run(myth_cli *cli, const void *opts)
         myth_jout_key(&j, "checks");
         myth_jout_array(&j);
     }
-    for (size_t i = 0; i < myth_selftest_n_memory && st == MYTH_OK && !*cli->cancel; i++) {
+    for (size_t i = 0; i < myth_selftest_n_memory && st == MYTH_OK && !myth_cancelled(cli->cancel); i++) {
         const myth_selftest_check *c = &myth_selftest_memory[i];
         t.say[0] = '\0';
         const bool holds = c->holds(&t);
@@ -143,7 +143,7 @@ static int run(myth_cli *cli, const void *opts)
             fflush(stdout);
         }
     }
-    if (st == MYTH_OK && *cli->cancel)
+    if (st == MYTH_OK && myth_cancelled(cli->cancel))
         st = myth_fail(&err, MYTH_ECANCEL, "interrupted");
     if (o->json) {
         myth_jout_end(&j);

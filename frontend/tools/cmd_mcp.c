@@ -85,7 +85,8 @@ static void handle_lines(server *s)
 {
     size_t at = 0;
     const char *end;
-    while (at < s->n_line && !*s->mcp.cli->cancel && (end = memchr(s->line + at, '\n', s->n_line - at)) != NULL) {
+    while (at < s->n_line && !myth_cancelled(s->mcp.cli->cancel) &&
+           (end = memchr(s->line + at, '\n', s->n_line - at)) != NULL) {
         const size_t n = (size_t)(end - (s->line + at));
         if (!s->is_skipping)
             handle_line(s, s->line + at, n);
@@ -113,7 +114,7 @@ static myth_status serve(server *s, bool *is_gone, myth_error *err)
 {
     /* nothing is asked of standard output: errors and the end of its reader are told in any case */
     struct pollfd p[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = STDOUT_FILENO}};
-    while (!*s->mcp.cli->cancel && !__atomic_load_n(&s->mcp.is_mute, __ATOMIC_ACQUIRE)) {
+    while (!myth_cancelled(s->mcp.cli->cancel) && !__atomic_load_n(&s->mcp.is_mute, __ATOMIC_ACQUIRE)) {
         if (!MYTH_ARRAY_MORE(s->mcp.cli->mem, MYTH_MEM_STAGING, "stdin", &s->line, s->n_line, READ_BYTES, &s->cap_line))
             return myth_fail(err, MYTH_ENOMEM, "mcp: out of memory for a message");
         const bool is_busy = myth_mcp_tell(&s->mcp);

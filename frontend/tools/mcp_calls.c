@@ -40,7 +40,7 @@ static bool take(myth_mcp_lane *l)
         return false;
     l->now = take_at(s, i);
     l->is_cancelled = false;
-    l->cancel = s->is_stopping;
+    (s->is_stopping ? myth_cancel_set : myth_cancel_clear)(&l->cancel);
     l->began = l->told = myth_seconds();
     l->progress[0] = '\0';
     return true;
@@ -80,7 +80,7 @@ void myth_mcp_cancel(myth_mcp *s, const json_t *id)
         myth_mcp_lane *l = &s->lane[i];
         if (l->now.id && json_equal(l->now.id, id)) {
             l->is_cancelled = true;
-            l->cancel = true;
+            myth_cancel_set(&l->cancel);
         }
     }
     for (uint32_t i = s->n_waiting; i-- > 0;)
@@ -219,7 +219,7 @@ static void stop_calls(myth_mcp *s, bool frees)
         free_call(s, &c);
     }
     for (int i = 0; i < MYTH_MCP_LANES; i++) {
-        s->lane[i].cancel = true;
+        myth_cancel_set(&s->lane[i].cancel);
         s->lane[i].is_cancelled = s->lane[i].is_cancelled || frees;
     }
 }
@@ -240,7 +240,7 @@ void myth_mcp_finish(myth_mcp *s, bool at_once)
     pthread_cond_broadcast(&s->changed);
     while (is_busy(s)) {
         struct timespec until;
-        at_once = at_once || *s->cli->cancel || __atomic_load_n(&s->is_mute, __ATOMIC_ACQUIRE);
+        at_once = at_once || myth_cancelled(s->cli->cancel) || __atomic_load_n(&s->is_mute, __ATOMIC_ACQUIRE);
         if (at_once || myth_seconds() > end)
             stop_calls(s, at_once);
         clock_gettime(CLOCK_REALTIME, &until);

@@ -50,7 +50,7 @@ static void write_all(myth_mcp *s, const char *text, size_t n)
                 fail(s, errno);
             text += got > 0 ? got : 0;
             n -= got > 0 ? (size_t)got : 0;
-        } else if (*s->cli->cancel) {
+        } else if (myth_cancelled(s->cli->cancel)) {
             fail(s, 0);
         } else if (k < 0 && errno != EINTR) {
             fail(s, errno);

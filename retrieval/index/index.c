@@ -189,7 +189,7 @@ typedef struct {
     int64_t last_id; /* new files get ids after this one; changed files keep theirs */
 } update;
 
-static bool is_cancelled(const update *u) { return u->opts->is_cancelled && *u->opts->is_cancelled; }
+static bool is_cancelled(const update *u) { return myth_cancelled(u->opts->is_cancelled); }
 
 static uint32_t kind_flags(const myth_scan_file *f)
 {

@@ -41,7 +41,7 @@ typedef struct {
     slot ring[RING];
 } pool;
 
-static bool is_cancelled(const myth_index_work *w) { return w->is_cancelled && *w->is_cancelled; }
+static bool is_cancelled(const myth_index_work *w) { return myth_cancelled(w->is_cancelled); }
 
 /* Reads a file to its end, or to one byte past the limit when it grows. *n < 0: errno says why. */
 static unsigned char *read_whole(myth_mem *mem, int fd, uint64_t expected, int64_t *n)

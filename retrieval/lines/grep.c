@@ -426,7 +426,7 @@ static void *work(void *arg)
     grep *g = w->g;
     pthread_mutex_lock(&g->lock);
     while (!g->is_ended && g->next < g->files->n_file) {
-        if (g->opts->is_cancelled && *g->opts->is_cancelled) {
+        if (myth_cancelled(g->opts->is_cancelled)) {
             if (g->st == MYTH_OK)
                 g->st = myth_fail(&g->err, MYTH_ECANCEL, "stopped while files were searched");
             g->is_ended = true;

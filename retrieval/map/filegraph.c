@@ -438,7 +438,7 @@ myth_status myth_filegraph_make(myth_filegraph *out, myth_mem *mem, myth_store *
         s, sqlite3_prepare_v2(myth_store_db(s), "SELECT data FROM facts WHERE file_id=?1", -1, &l.facts, NULL), err));
     MYTH_TRY(myth_filegraph_find_given(&given, g, &def, resolver, s, err));
     for (uint32_t i = 0; i < g->n_node; i++) {
-        if (is_cancelled && *is_cancelled) {
+        if (myth_cancelled(is_cancelled)) {
             st = myth_fail(err, MYTH_ECANCEL, "stopped; the map was not made");
             goto fail;
         }

@@ -226,7 +226,7 @@ static myth_status make_facts(myth_mem *mem, myth_store *store, const myth_repom
         MYTH_TRY(put_facts(&s, mem, store, q[1], q[2], &f, err));
         if (opts->progress)
             opts->progress(opts->progress_arg, ++n_done, n_all);
-        if (opts->is_cancelled && *opts->is_cancelled) {
+        if (myth_cancelled(opts->is_cancelled)) {
             st = myth_fail(err, MYTH_ECANCEL, "stopped; the map was not made");
             goto fail;
         }

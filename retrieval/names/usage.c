@@ -426,7 +426,7 @@ static myth_status find_uses(myth_look *l, myth_error *err)
         st = no_memory(err);
     uint32_t n = l->n_use;
     for (uint32_t i = 0; i < n && st == MYTH_OK; i++) {
-        if (l->is_cancelled && *l->is_cancelled)
+        if (myth_cancelled(l->is_cancelled))
             return myth_fail(err, MYTH_ECANCEL, "symbols: stopped");
         st = place_use(l, &l->use[i], l->name, err);
     }

@@ -337,7 +337,7 @@ myth_status myth_look_mentions(myth_look *l, myth_error *err)
         return MYTH_OK;
     MYTH_TRY(list_files(&s, err));
     for (uint32_t i = 0; i < s.n_file; i++) {
-        if (l->is_cancelled && *l->is_cancelled)
+        if (myth_cancelled(l->is_cancelled))
             MYTH_TRY(myth_fail(err, MYTH_ECANCEL, "symbols: stopped"));
         if (l->out->mentions.n_more) {
             l->out->n_unlooked = s.n_file - i;

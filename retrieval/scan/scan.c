@@ -516,7 +516,7 @@ static void turn_away(worker *w, dir *d, myth_scan_reason reason, const char *wh
     w->n_keep++;
 }
 
-static bool is_cancelled(const scan *s) { return s->opts->is_cancelled && *s->opts->is_cancelled; }
+static bool is_cancelled(const scan *s) { return myth_cancelled(s->opts->is_cancelled); }
 
 /* Handles one name of a directory; false = no memory. */
 static bool handle_name(worker *w, dir *d, const myth_ignore_frame *frame, int fd, const char *name, int type,

@@ -52,7 +52,7 @@ typedef struct {
     uint64_t n_todo, longest; /* longest: bytes of a chunk */
 } maker;
 
-static bool is_cancelled(const maker *m) { return m->opts->is_cancelled && *m->opts->is_cancelled; }
+static bool is_cancelled(const maker *m) { return myth_cancelled(m->opts->is_cancelled); }
 
 static myth_status no_memory(uint64_t bytes, myth_error *err)
 {

@@ -141,7 +141,7 @@ void myth_runlog_inspection(myth_runlog *log, const myth_inspection *in, const m
     log->model = model;
     log->root = root;
     myth_record_set(log, log->doc, "root", root ? myth_record_exact(root) : json_null());
-    if (log->cli->cancel && *log->cli->cancel) /* the report comes first; the end records it all */
+    if (myth_cancelled(log->cli->cancel)) /* the report comes first; the end records it all */
         return;
     myth_record_shown(log);
     myth_record_save(log, NULL);

@@ -101,7 +101,7 @@ static myth_status put_row(packer *w, uint32_t part, uint32_t piece, const myth_
 
 static myth_status look_for_interrupt(packer *w)
 {
-    const bool is_cancelled = w->o->cancel && *w->o->cancel;
+    const bool is_cancelled = myth_cancelled(w->o->cancel);
     return is_cancelled ? myth_fail(w->err, MYTH_ECANCEL, "interrupted while code was cut into prompts") : MYTH_OK;
 }
 

@@ -370,7 +370,7 @@ myth_status myth_rerank_run(myth_rerank *r, myth_engine *e, float *score, uint32
         MYTH_TRY(judge_batch(r, e, s, i, &n, err));
         if (r->o.on_progress)
             r->o.on_progress(r->o.user, i + n, r->n);
-        if (r->o.cancel && *r->o.cancel && i + n < r->n) {
+        if (myth_cancelled(r->o.cancel) && i + n < r->n) {
             st = myth_fail(err, MYTH_ECANCEL, "rerank: stopped after %u of %u pieces", i + n, r->n);
             goto fail;
         }

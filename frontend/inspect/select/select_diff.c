@@ -467,7 +467,7 @@ static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err
     if (myth_detect_test(src->path))
         myth_material_is_test(x->m, source);
     for (uint32_t i = 0; i < s.n; i++) {
-        if (x->s->is_cancelled && *x->s->is_cancelled)
+        if (myth_cancelled(x->s->is_cancelled))
             MYTH_TRY(myth_fail(err, MYTH_ECANCEL, "inspect-diff: stopped"));
         MYTH_TRY(show_span(x, c, source, &chunks, &s.span[i], err));
     }

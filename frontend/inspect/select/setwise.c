@@ -120,7 +120,7 @@ static myth_status compare(desk *d, const uint32_t *window, uint32_t n, uint32_t
     size_t n_ids = 0, most = MYTH_SETWISE_BYTES;
     uint32_t at = 0;
     myth_result out = {0};
-    if (d->o->cancel && *d->o->cancel)
+    if (myth_cancelled(d->o->cancel))
         return myth_fail(err, MYTH_ECANCEL, "rerank: stopped after %u comparisons", d->n_asked);
     myth_status st = encode(d, window, n, most, &n_ids, err);
     while (st == MYTH_OK && n_ids > context_of(d->model) && most > LEAST_BYTES)

@@ -15,7 +15,7 @@ static void count(void *user, int op, const void *args)
     (void)op;
     (void)args;
     if (++n_op == stop_at)
-        stop = 1;
+        myth_cancel_set(&stop);
 }
 
 static myth_status feed(rig *r, myth_seq *s, const int32_t *ids, uint32_t n, bool is_decode, myth_result *out)
@@ -25,7 +25,7 @@ static myth_status feed(rig *r, myth_seq *s, const int32_t *ids, uint32_t n, boo
     n_op = 0;
     const myth_status st = myth_forward(
         r->engine, &(myth_batch){.run = &run, .n_run = 1, .is_decode = is_decode, .cancel = &stop}, out, &err);
-    stop = 0;
+    myth_cancel_clear(&stop);
     if (st != MYTH_OK)
         assert_int_equal(err.code, st);
     return st;
