@@ -140,7 +140,7 @@ static myth_status open_once(myth_engine **out, myth_model *model, const myth_en
     for (uint32_t i = 0; i < e->n_part && st == MYTH_OK; i++)
         st = myth_part_open_buffers(e, i, err);
     if (st == MYTH_OK)
-        st = myth_bind(e, err);
+        st = myth_bind(e, &o->watch, err);
     for (uint32_t i = 0; i < e->n_part && st == MYTH_OK; i++)
         myth_part_prepare_step(e, &e->part[i]);
     e->embed_scale = o->is_exact ? sqrtf((float)c->d_model) : c->embed_scale;

@@ -110,6 +110,9 @@ typedef struct { /* zero = default */
     uint32_t fixed; /* bits of MYTH_CHANGE_*: what no suggestion of a plan may change, because the caller cannot */
     uint32_t n_ctx_least; /* a plan neither chooses nor suggests a smaller context: what is fed needs it; 0 = any */
     const myth_log *log;  /* lent until close */
+    /* Told and asked while open makes the device's own form of the weights, or those of a random: model: bytes of all
+     * of them. Told nothing where they are used in the file. */
+    myth_watch watch;
     myth_device_settings settings;
 } myth_engine_opts;
 

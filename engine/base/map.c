@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { READ_BYTES = 16 << 20 }; /* between two looks at who watches */
+
 /* Opens a regular file; O_NONBLOCK, so that a FIFO is refused and not waited for. */
 static myth_status open_regular(int *out, struct stat *st, const char *path, unsigned flags, myth_error *err)
 {
@@ -63,21 +65,32 @@ static myth_status map_bytes(myth_map *map, myth_error *err)
     return MYTH_OK;
 }
 
-static myth_status read_bytes(myth_map *map, myth_error *err)
+static myth_status read_bytes(myth_map *map, const myth_watch *watch, myth_error *err)
 {
     unsigned char *p = myth_alloc(map->mem, map->cls, "map", (size_t)map->size);
     if (!p)
         return myth_fail(err, MYTH_ENOMEM, "%s: no room for %llu bytes", map->path, (unsigned long long)map->size);
     map->base = p;
-    uint64_t got;
-    if (!read_all(map->fd, p, map->size, &got))
-        return myth_fail(err, MYTH_EIO, "%s: read stopped at byte %llu of %llu", map->path, (unsigned long long)got,
-                         (unsigned long long)map->size);
+    for (uint64_t at = 0, n, got; at < map->size; at += n) {
+        n = map->size - at < READ_BYTES ? map->size - at : READ_BYTES;
+        if (!read_all(map->fd, p + at, n, &got))
+            return myth_fail(err, MYTH_EIO, "%s: read stopped at byte %llu of %llu", map->path,
+                             (unsigned long long)(at + got), (unsigned long long)map->size);
+        if (!myth_watch_tell(watch, at + n, map->size))
+            return myth_fail(err, MYTH_ECANCEL, "%s: cancelled at byte %llu of %llu", map->path,
+                             (unsigned long long)(at + n), (unsigned long long)map->size);
+    }
     return MYTH_OK;
 }
 
 myth_status myth_map_open(myth_map *out, myth_mem *mem, const char *path, unsigned flags, myth_mem_class cls,
                           myth_error *err)
+{
+    return myth_map_open_watched(out, mem, path, flags, cls, &(myth_watch){0}, err);
+}
+
+myth_status myth_map_open_watched(myth_map *out, myth_mem *mem, const char *path, unsigned flags, myth_mem_class cls,
+                                  const myth_watch *watch, myth_error *err)
 {
     myth_status st = MYTH_OK;
     struct stat info;
@@ -97,7 +110,7 @@ myth_status myth_map_open(myth_map *out, myth_mem *mem, const char *path, unsign
         goto fail;
     }
     if (map.size > 0)
-        MYTH_TRY(flags & MYTH_MAP_READ ? read_bytes(&map, err) : map_bytes(&map, err));
+        MYTH_TRY(flags & MYTH_MAP_READ ? read_bytes(&map, watch, err) : map_bytes(&map, err));
     MYTH_TRY(myth_map_check(&map, err));
     *out = map;
     return MYTH_OK;

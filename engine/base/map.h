@@ -8,6 +8,7 @@
 #ifndef MYTH_MAP_H
 #define MYTH_MAP_H
 
+#include "cancel.h"
 #include "mem.h"
 
 #ifdef __cplusplus
@@ -29,6 +30,9 @@ enum { MYTH_MAP_READ = 1, MYTH_MAP_NOFOLLOW = 2 };
 
 myth_status myth_map_open(myth_map *out, myth_mem *mem, const char *path, unsigned flags, myth_mem_class cls,
                           myth_error *err);
+/* The same; reading a file tells `watch` after each piece. MYTH_ECANCEL. */
+myth_status myth_map_open_watched(myth_map *out, myth_mem *mem, const char *path, unsigned flags, myth_mem_class cls,
+                                  const myth_watch *watch, myth_error *err);
 myth_status myth_map_check(const myth_map *map, myth_error *err);
 /* Whole pages inside [p, p + bytes) of a mapping (not of a file that was read) need not stay resident; read again, they
  * come back. */

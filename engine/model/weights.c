@@ -179,7 +179,7 @@ myth_status myth_weights_map(myth_weights *w, myth_map *map, const char *path, u
 {
     if (w->level == MYTH_WEIGHTS_DATA && w->is_read)
         flags |= MYTH_MAP_READ;
-    return myth_map_open(map, w->mem, path, flags, MYTH_MEM_WEIGHTS, err);
+    return myth_map_open_watched(map, w->mem, path, flags, MYTH_MEM_WEIGHTS, &w->watch, err);
 }
 
 /* ---- facts of a folder ---- */
@@ -417,6 +417,7 @@ myth_status myth_weights_open(myth_weights **out, myth_mem *mem, const char *spe
     w->level = opts ? opts->level : MYTH_WEIGHTS_DATA;
     w->is_read = opts && opts->pread;
     w->is_piece = opts && opts->is_piece;
+    w->watch = opts ? opts->watch : (myth_watch){0};
     memcpy(w->path, spec, strlen(spec) + 1);
     if (strncmp(spec, "random:", 7) == 0) {
         snprintf(w->name, sizeof(w->name), "%.255s", spec);
@@ -433,6 +434,7 @@ myth_status myth_weights_open(myth_weights **out, myth_mem *mem, const char *spe
     } else {
         MYTH_TRY(myth_fail(err, MYTH_ENOTFOUND, "%s: no such file or folder", spec));
     }
+    w->watch = (myth_watch){0}; /* lent until here */
     *out = w;
     return MYTH_OK;
 fail:

@@ -19,11 +19,12 @@
  *          16 MiB
  * Owner    the caller closes; names, data and meta are lent until then
  * Errors   MYTH_ENOTFOUND no such path (the message for a hub id holds the `hf download` line), MYTH_EFORMAT,
- *          MYTH_EUNSUPPORTED, MYTH_EIO, MYTH_ENOMEM. Messages: "path: offset N: what: got X, expected Y"
+ *          MYTH_EUNSUPPORTED, MYTH_EIO, MYTH_ENOMEM, MYTH_ECANCEL. Messages: "path: offset N: what: got X, expected Y"
  * Source   safetensors README (format); GGUF specification v2, v3; huggingface_hub cache layout */
 #ifndef MYTH_WEIGHTS_H
 #define MYTH_WEIGHTS_H
 
+#include "engine/base/cancel.h"
 #include "engine/base/dtype.h"
 #include "meta.h"
 
@@ -57,12 +58,17 @@ typedef enum {
 
 typedef struct {
     myth_weights_level level;
-    bool pread;    /* --load-mode pread: copy into memory instead of mapping */
+    /* Copy into memory instead of mapping. A mapped file that another program cuts short ends the process by SIGBUS at
+     * the next read behind its new end; a copy does not. */
+    bool pread;
     bool is_piece; /* a file of some tensors, not a model: it needs neither embedding nor config.json */
     /* a random: model only: tokenizer.json, tokenizer.model, or a folder with one, in place of its vocabulary of bytes;
      * NULL = none. Read by myth_model_open */
     const char *tokenizer;
     const char *hub_dir; /* holds models--ORG--NAME; read during open only; NULL = ORG/NAME is not looked up there */
+    /* Told and asked while a file is copied into memory (pread), of each file from its first byte on. Mapping tells
+     * nothing, since it reads nothing. */
+    myth_watch watch;
 } myth_weights_opts;
 
 typedef struct myth_weights myth_weights;

@@ -27,6 +27,7 @@ struct myth_weights {
     myth_weights_level level;
     myth_weights_format format;
     bool is_read, is_piece;
+    myth_watch watch;  /* while it opens */
     bool has_namesake; /* the spec is a path, and the cache has a model of that name too */
     char path[PATH_MAX], dir[PATH_MAX], name[256], prefix[32];
     myth_meta *meta;

@@ -10,9 +10,16 @@
 
 enum { PIECE_BYTES = 4 << 20, PIECE_VALUES = 1024 }; /* 1024 values are whole blocks of every type */
 
+/* How far the matrices are that are written. */
+typedef struct {
+    const myth_watch *watch;
+    uint64_t done, total;
+} progress;
+
 typedef struct {
     myth_engine *e;
     myth_part *p;
+    progress *loading;
     myth_buf *matrices; /* of the layer under way, when the part has copies */
     myth_buf *experts;  /* of its experts, when these are in host memory: NULL = among the matrices */
     bool is_offloaded;
@@ -78,8 +85,35 @@ static myth_status bind_f32(binder *b, myth_view *out, const myth_slot *s, uint3
     return MYTH_OK;
 }
 
+/* Rows row0 .. row0 + n of a matrix are written; behind the last one the buffer has a gap. */
+static myth_status tell(const binder *b, const myth_slot_src *s, uint64_t row0, uint64_t n, myth_error *err)
+{
+    const uint64_t row = myth_row_bytes(s->t->dtype, s->cols);
+    progress *l = b->loading;
+    l->done += row0 + n < s->rows ? n * row : myth_arena_cost(s->bytes) - row0 * row;
+    if (myth_watch_tell(l->watch, l->done, l->total))
+        return MYTH_OK;
+    return myth_fail(err, MYTH_ECANCEL, "cancelled at byte %llu of %llu of the weights", (unsigned long long)l->done,
+                     (unsigned long long)l->total);
+}
+
+/* Whole rows at a time, from the seed to host memory. */
+static myth_status fill_matrix(const binder *b, unsigned char *dst, const myth_slot_src *s, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    const uint64_t row = myth_row_bytes(s->t->dtype, s->cols), most = row < PIECE_BYTES ? PIECE_BYTES / row : 1;
+    for (uint64_t row0 = 0, n; row0 < s->rows && st == MYTH_OK; row0 += n) {
+        n = s->rows - row0 < most ? s->rows - row0 : most;
+        st = myth_weights_random_fill(b->e->model->weights, s->t, s->first + row0 * s->cols, n * s->cols,
+                                      dst + row0 * row, err);
+        if (st == MYTH_OK)
+            st = tell(b, s, row0, n, err);
+    }
+    return st;
+}
+
 /* Whole rows at a time, from the file or from the seed. */
-static myth_status copy_matrix(binder *b, myth_view dst, const myth_slot_src *s, myth_error *err)
+static myth_status copy_matrix(const binder *b, myth_view dst, const myth_slot_src *s, myth_error *err)
 {
     const myth_weights *w = b->e->model->weights;
     bool is_random = myth_weights_get_format(w) == MYTH_FORMAT_RANDOM;
@@ -101,6 +135,9 @@ static myth_status copy_matrix(binder *b, myth_view dst, const myth_slot_src *s,
         myth_weight_write(b->p->stream, dst, src, n_total, row0, n, (uint32_t)s->cols);
         if (!is_random && !myth_weights_is_read(w))
             myth_map_let_go(src, n * row);
+        const myth_status st = tell(b, s, row0, n, err);
+        if (st != MYTH_OK)
+            return st;
     }
     return MYTH_OK;
 }
@@ -108,7 +145,6 @@ static myth_status copy_matrix(binder *b, myth_view dst, const myth_slot_src *s,
 static myth_status bind_matrix(binder *b, myth_view *out, const myth_slot *slot, const myth_slot_src *s,
                                myth_error *err)
 {
-    myth_engine *e = b->e;
     if (b->experts && myth_slot_is_expert(slot)) {
         *out = myth_view_at(b->experts, b->expert_off, s->t->dtype);
         b->expert_off += myth_arena_cost(s->bytes);
@@ -118,15 +154,12 @@ static myth_status bind_matrix(binder *b, myth_view *out, const myth_slot *slot,
         *out = myth_view_at(b->matrices, b->matrix_off, s->t->dtype);
         b->matrix_off += myth_arena_cost(s->bytes);
         if (b->held)
-            return myth_weights_random_fill(e->model->weights, s->t, s->first, s->rows * s->cols, b->held + out->off,
-                                            err);
+            return fill_matrix(b, b->held + out->off, s, err);
         if (b->is_offloaded)
             return MYTH_OK; /* written when the layer runs */
         /* what a GPU reads in host memory has the GPU's form */
         unsigned char *host = b->p->layout->is_host ? myth_buf_host(b->matrices) : NULL;
-        return host
-                 ? myth_weights_random_fill(e->model->weights, s->t, s->first, s->rows * s->cols, host + out->off, err)
-                 : copy_matrix(b, *out, s, err);
+        return host ? fill_matrix(b, host + out->off, s, err) : copy_matrix(b, *out, s, err);
     }
     myth_buf *wrap = b->p->wrapped[s->t->shard];
     const unsigned char *base = myth_buf_host(wrap);
@@ -268,10 +301,10 @@ static myth_status wrap_files(const myth_engine *e, myth_part *p, myth_error *er
     return MYTH_OK;
 }
 
-static myth_status bind_part(myth_engine *e, uint32_t i, myth_error *err)
+static myth_status bind_part(myth_engine *e, uint32_t i, progress *loading, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    binder b = {.e = e, .p = &e->part[i]};
+    binder b = {.e = e, .p = &e->part[i], .loading = loading};
     const myth_config *c = &e->model->config;
     const myth_family *f = myth_family_get(c->family);
     bool is_last = i + 1 == e->n_part;
@@ -312,11 +345,24 @@ fail:
     return st;
 }
 
-myth_status myth_bind(myth_engine *e, myth_error *err)
+/* What the matrices of part i take where they are written: an offloaded one of a file stays there. */
+static uint64_t written_bytes(const myth_engine *e, uint32_t i)
+{
+    const myth_part *p = &e->part[i];
+    uint64_t sum = (i == 0 ? e->layout.first_bytes : 0) + (i + 1 == e->n_part ? e->layout.last_bytes : 0);
+    for (uint32_t l = p->layout->layer0; l < p->layout->layer1; l++)
+        sum += e->layout.matrix[l] + e->layout.expert[l] + (p->held[0] ? e->layout.offloaded[l] : 0);
+    return sum;
+}
+
+myth_status myth_bind(myth_engine *e, const myth_watch *watch, myth_error *err)
 {
     myth_status st = MYTH_OK;
+    progress l = {.watch = watch};
     for (uint32_t i = 0; i < e->n_part; i++)
-        MYTH_TRY(bind_part(e, i, err));
+        l.total += written_bytes(e, i);
+    for (uint32_t i = 0; i < e->n_part; i++)
+        MYTH_TRY(bind_part(e, i, &l, err));
 fail:
     return st;
 }

@@ -5,7 +5,7 @@
  *           after each piece. Experts are copied to host memory where the options say so.
  *           Norms: f32; where the file stores w and the model means 1 + w, the sum is made here
  * Requires  a config read from the same weights at level HEADER or above: every slot's tensor is there and of its shape
- * Errors    MYTH_ENOMEM, MYTH_ELOST, what the device says                                                            */
+ * Errors    MYTH_ENOMEM, MYTH_ELOST, MYTH_ECANCEL, what the device says */
 #ifndef MYTH_BIND_H
 #define MYTH_BIND_H
 
@@ -15,8 +15,9 @@
 extern "C" {
 #endif
 
-/* Fills e->w. The buffers of e exist with the sizes of the layout. */
-myth_status myth_bind(myth_engine *e, myth_error *err);
+/* Fills e->w. The buffers of e exist with the sizes of the layout. `watch` is told the bytes of the matrices that are
+ * written. */
+myth_status myth_bind(myth_engine *e, const myth_watch *watch, myth_error *err);
 
 /* Writes the matrices of an offloaded layer into its slot, through the part's copier. */
 void myth_bind_offloaded(myth_engine *e, myth_part *p, uint32_t l);

@@ -105,6 +105,49 @@ static void test_same_bytes(void **state)
 
 /* ---- every allocation failing once ---- */
 
+/* ---- who watches ---- */
+
+typedef struct {
+    uint64_t bytes;
+    uint32_t n, stop_at; /* files; 0 = never */
+    myth_cancel stop;
+} reading;
+
+static void on_read(void *user, uint64_t done, uint64_t total)
+{
+    reading *r = user;
+    assert_int_equal(done, total); /* small files are read in one piece */
+    r->bytes += done;
+    if (++r->n == r->stop_at)
+        myth_cancel_set(&r->stop);
+}
+
+static void reading_files_tells_how_far_it_is_and_ends(void **state)
+{
+    (void)state;
+    for (uint32_t stop_at = 0; stop_at < 3; stop_at++)
+        for (int pread = 0; pread < 2; pread++) {
+            reading r = {.stop_at = stop_at};
+            myth_mem *mem = new_mem();
+            myth_weights *w = NULL;
+            myth_error err = {0};
+            const myth_weights_opts opts = {
+                .level = MYTH_WEIGHTS_DATA,
+                .pread = pread,
+                .watch = {.on_progress = on_read, .user = &r, .cancel = &r.stop},
+            };
+            const myth_status st = myth_weights_open(&w, mem, golden_path("gemma3-sharded"), &opts, &err);
+            assert_int_equal(st, pread && stop_at ? MYTH_ECANCEL : MYTH_OK);
+            if (st == MYTH_OK)
+                assert_true(r.n == (pread ? myth_weights_n_file(w) : 0) &&
+                            r.bytes == (pread ? myth_weights_mapped(w) : 0));
+            else
+                assert_true(r.n == stop_at && strstr(err.msg, ": cancelled at byte "));
+            myth_weights_close(w);
+            assert_int_equal(myth_mem_close(mem), 0);
+        }
+}
+
 static void test_faults(void **state)
 {
     (void)state;
@@ -378,9 +421,15 @@ static void test_gguf_strings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ledger),       cmocka_unit_test(test_same_bytes),   cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_hub),          cmocka_unit_test(test_specs),        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_gguf_strings), cmocka_unit_test(test_random_large),
+        cmocka_unit_test(test_ledger),
+        cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_hub),
+        cmocka_unit_test(test_specs),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(reading_files_tells_how_far_it_is_and_ends),
+        cmocka_unit_test(test_gguf_strings),
+        cmocka_unit_test(test_random_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* test_cancel.c - a flag that is set at any op of a forward ends it there; what the sequence then holds goes on to the
- * bits of one that was never disturbed. */
+ * bits of one that was never disturbed. Opening tells how far it is, and ends where it is asked to. */
 #include "tests/support/rig.h"
 
 #include "engine/run/engine_impl.h"
@@ -101,8 +101,74 @@ static void a_forward_ends_at_any_op(void **state)
     }
 }
 
+/* ---- opening ---- */
+
+typedef struct {
+    uint64_t done, total;
+    uint32_t n, stop_at; /* 0 = never */
+    myth_cancel stop;
+} opening;
+
+static void watch(void *user, uint64_t done, uint64_t total)
+{
+    opening *o = user;
+    assert_true(done > o->done && done <= total && (o->n == 0 || total == o->total));
+    o->done = done;
+    o->total = total;
+    if (++o->n == o->stop_at)
+        myth_cancel_set(&o->stop);
+}
+
+static opening open_watched(myth_model *model, const char *device, uint32_t at)
+{
+    opening o = {.stop_at = at};
+    myth_engine *e = NULL;
+    myth_error err = {0};
+    const uint64_t before = myth_mem_total(model->mem, MYTH_MEM_HOST).live;
+    myth_engine_opts opts = {.device = device, .n_ctx = N_CTX, .n_ubatch = N_UBATCH};
+    opts.watch = (myth_watch){.on_progress = watch, .user = &o, .cancel = &o.stop};
+    rig_environment(&opts);
+    const myth_status st = myth_engine_open(&e, model, &opts, &err);
+    assert_int_equal(st, at ? MYTH_ECANCEL : MYTH_OK);
+    assert_true((e != NULL) == !at);
+    if (at)
+        assert_non_null(strstr(err.msg, "cancelled at byte"));
+    myth_engine_close(e);
+    assert_int_equal(myth_mem_total(model->mem, MYTH_MEM_HOST).live, before);
+    return o;
+}
+
+static void opening_tells_how_far_it_is_and_ends(void **state)
+{
+    (void)state;
+    char device[RIG_TARGET_MAX][32], path[1024];
+    const char *const spec[] = {"random:gemma3-tiny:q8_0", "random:gemma4-tiny:f32",
+                                check_path(path, sizeof(path), "tests/golden/models/gemma3-layers")};
+    const uint32_t n_device = rig_devices(device);
+    for (uint32_t d = 0; d < n_device; d++)
+        for (size_t m = 0; m < sizeof(spec) / sizeof(*spec); m++) {
+            myth_mem *mem;
+            myth_model model;
+            assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
+            assert_int_equal(myth_model_open(&model, mem, spec[m], NULL, NULL), MYTH_OK);
+            const opening whole = open_watched(&model, device[d], 0);
+            assert_true(whole.done == whole.total);
+            if (strcmp(device[d], "cpu") == 0 && spec[m] == path)
+                assert_int_equal(whole.n, 0); /* used in the file */
+            else
+                assert_true(whole.n > 10);
+            for (uint32_t k = 1; k <= whole.n; k += 1 + whole.n / 3)
+                assert_int_equal(open_watched(&model, device[d], k).n, k);
+            if (whole.n)
+                open_watched(&model, device[d], whole.n);
+            myth_model_close(&model);
+            assert_int_equal(myth_mem_close(mem), 0);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_forward_ends_at_any_op)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_forward_ends_at_any_op),
+                                       cmocka_unit_test(opening_tells_how_far_it_is_and_ends)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
