@@ -38,6 +38,12 @@ if(MYTH_HAS_FAISS)
     target_link_libraries(mythos_faiss PRIVATE ${FAISS_LIBRARY} ${FAISS_LAPACK} ${FAISS_BLAS} ${FAISS_OPENMP})
     target_link_options(mythos_faiss PRIVATE -Wl,--exclude-libs,ALL)
     add_dependencies(mythos_retrieval mythos_faiss)
+    # Its headers name who wrote it and the licence of MIT, whose text is in no header.
+    file(STRINGS ${FAISS_INCLUDE}/faiss/impl/ScalarQuantizer.h holders REGEX "Copyright ")
+    file(READ ${CMAKE_SOURCE_DIR}/cmake/expat.txt expat)
+    list(TRANSFORM holders REPLACE "^[ *]*Copyright " "Copyright ")
+    file(CONFIGURE OUTPUT generated/faiss_notice CONTENT "${holders}\n\n${expat}" @ONLY)
+    myth_notice(mythos faiss ${CMAKE_BINARY_DIR}/generated/faiss_notice)
     install(TARGETS mythos_faiss LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/mythos COMPONENT mythos)
     # as an installed program looks for it
     file(RELATIVE_PATH module_place ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/mythos)

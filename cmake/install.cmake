@@ -48,6 +48,8 @@ endif()
 configure_file(${CMAKE_SOURCE_DIR}/cmake/mythos.pc.in ${CMAKE_BINARY_DIR}/mythos.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/mythos.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
+myth_copyright(dev libmythos-dev)
+
 file(GLOB models CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/models/*.gguf ${CMAKE_SOURCE_DIR}/models/*.md)
 install(FILES ${models} DESTINATION ${CMAKE_INSTALL_DATADIR}/mythos/models COMPONENT mythos)
 # Rates of other machines, for `plan --as`: one file a machine, and the memory of devices. Other results stay out.

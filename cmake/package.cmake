@@ -15,8 +15,6 @@ endif()
 execute_process(COMMAND ${GZIP} -9nc ${package_dir}/changelog OUTPUT_FILE ${package_dir}/changelog.gz)
 foreach(package mythos libmythos-dev)
     string(REPLACE "libmythos-" "" component ${package})
-    install(FILES ${CMAKE_SOURCE_DIR}/cmake/debian_copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package}
-        RENAME copyright COMPONENT ${component} EXCLUDE_FROM_ALL)
     install(FILES ${package_dir}/changelog.gz DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package}
         COMPONENT ${component} EXCLUDE_FROM_ALL)
 endforeach()

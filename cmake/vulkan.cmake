@@ -74,6 +74,12 @@ endif()
 add_library(mythos_volk OBJECT ${VOLK_DIR}/volk.c)
 target_compile_options(mythos_volk PRIVATE -w -fvisibility=hidden)
 target_include_directories(mythos_volk SYSTEM PUBLIC ${VOLK_DIR} ${VULKAN_HEADERS})
+# Its notice ends the header.
+file(READ ${VOLK_DIR}/volk.h volk_notice)
+string(REGEX REPLACE "^.*/\\*+\n \\* (Copyright [^/]*and/or sell[^/]*)\\*/.*$" "\\1" volk_notice "${volk_notice}")
+string(REGEX REPLACE "\n \\* ?" "\n" volk_notice "${volk_notice}")
+file(CONFIGURE OUTPUT generated/volk_notice CONTENT "${volk_notice}" @ONLY)
+myth_notice("mythos;dev" volk ${CMAKE_BINARY_DIR}/generated/volk_notice)
 file(GLOB vk_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/shaders/*.c)
 list(FILTER vk_sources EXCLUDE REGEX "/stub_vk\\.c$")
 target_sources(mythos_engine PRIVATE ${vk_sources} ${CMAKE_BINARY_DIR}/generated/vk_spirv.c

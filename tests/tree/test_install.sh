@@ -46,6 +46,21 @@ export PKG_CONFIG_PATH="${pc%/*}"
 cc "$dir/consumer/main.c" -o "$dir/by_pkg_config" $(pkg-config --cflags --libs mythos)
 "$dir/by_pkg_config"
 
+# The licences of what is linked in go along with it: the parsers into the command, volk into both.
+notices=$dir/prefix/share/doc/mythos/copyright
+if grep -q GRAMMAR "$MYTHOS_BUILD_DIR/generated/grammars.def"; then
+    sed -n 's,^[a-z][a-z]* \(@[^ /]*/\)\{0\,1\}\([a-z-]*\) \([0-9.]*\) .*,\2-\3,p' retrieval/parse/grammars.lock |
+        while read -r package; do
+            grep -qxF "Files: $package/*" "$notices" || { echo "no notice of $package" >&2; exit 1; }
+        done
+    grep -q 'Unicode, Inc' "$notices"
+fi
+if [ -f "$MYTHOS_BUILD_DIR/generated/vk_spirv.c" ]; then
+    grep -q 'Arseny Kapoulkine' "$notices"
+    grep -q 'Arseny Kapoulkine' "$dir/prefix/share/doc/libmythos-dev/copyright"
+    grep -q '^ *Permission is hereby granted' "$dir/prefix/share/doc/libmythos-dev/copyright"
+fi
+
 # Every installed header compiles alone, as C11 and as C++17.
 (cd "$dir/prefix/include/mythos" && find . -name '*.h') | sed 's,^\./,,' | sort >"$dir/headers"
 while read -r header; do
