@@ -63,5 +63,4 @@ endforeach()
 set_source_files_properties(${cuda_objects} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
 target_sources(mythos_engine PRIVATE ${cuda_objects})
 # The kernels are C++ without its library; the static runtime wants dl and rt.
-target_link_libraries(mythos_engine
-    PUBLIC $<BUILD_INTERFACE:${CUDART_STATIC}> $<INSTALL_INTERFACE:CUDA::cudart_static> dl rt)
+list(APPEND engine_needs $<BUILD_INTERFACE:${CUDART_STATIC}> $<INSTALL_INTERFACE:CUDA::cudart_static> dl rt)

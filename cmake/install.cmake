@@ -1,4 +1,4 @@
-# What is installed: the engine as a static library with its public headers (component dev), and for the command its
+# What is installed: the engine as a library with its public headers (component dev), and for the command its
 # models and what `mythos eval shop` measures on (component mythos).
 include(CMakePackageConfigHelpers)
 
@@ -29,7 +29,17 @@ foreach(header IN LISTS public_headers)
 endforeach()
 
 set(cmake_files ${CMAKE_INSTALL_LIBDIR}/cmake/mythos)
-install(TARGETS mythos_engine EXPORT mythos ARCHIVE COMPONENT dev)
+install(TARGETS mythos_library EXPORT mythos ARCHIVE COMPONENT dev LIBRARY COMPONENT dev)
+# CMake strips programs and shared libraries alone. A static one keeps its names, and of its object's other parts what
+# a linker reads.
+if(NOT BUILD_SHARED_LIBS AND CMAKE_STRIP)
+    install(CODE "
+        if(CMAKE_INSTALL_DO_STRIP)
+            execute_process(COMMAND ${CMAKE_STRIP} --strip-debug --enable-deterministic-archives
+                \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:mythos_library>\"
+                COMMAND_ERROR_IS_FATAL ANY)
+        endif()" COMPONENT dev)
+endif()
 install(EXPORT mythos NAMESPACE mythos:: FILE mythos-targets.cmake DESTINATION ${cmake_files} COMPONENT dev)
 configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/mythos-config.cmake.in ${CMAKE_BINARY_DIR}/mythos-config.cmake
     INSTALL_DESTINATION ${cmake_files})
@@ -39,12 +49,22 @@ install(FILES ${CMAKE_BINARY_DIR}/mythos-config.cmake ${CMAKE_BINARY_DIR}/mythos
 # The prefix is told from where the file lies: a package and `cmake --install --prefix` put it below another than the
 # one the build was configured for.
 file(RELATIVE_PATH to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-# With CUDA the library needs the static runtime, which stays where the toolkit has it.
-set(cuda_libs)
+# What a static library needs, a program links itself. With CUDA that is the static runtime, which stays where the
+# toolkit has it.
+set(pc_libs "")
+set(pc_private " -lm -pthread")
 if(MYTH_HAS_CUDA)
     get_filename_component(cuda_dir ${CUDART_STATIC} DIRECTORY)
-    set(cuda_libs " -L${cuda_dir} -lcudart_static -ldl -lrt")
+    string(APPEND pc_private " -L${cuda_dir} -lcudart_static -lrt")
 endif()
+if(MYTH_HAS_CUDA OR MYTH_HAS_VULKAN)
+    string(APPEND pc_private " -ldl")
+endif()
+if(NOT BUILD_SHARED_LIBS)
+    set(pc_libs ${pc_private})
+    set(pc_private "")
+endif()
+set(engine_description "Engine for Gemma models")
 configure_file(${CMAKE_SOURCE_DIR}/cmake/mythos.pc.in ${CMAKE_BINARY_DIR}/mythos.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/mythos.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 

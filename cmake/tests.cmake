@@ -199,6 +199,9 @@ if(MYTH_ENGINE_ONLY)
     return()
 endif()
 
+if(NOT BUILD_SHARED_LIBS)                       # tests/tree/test_shared.sh
+    myth_library(mythos_shared SHARED)
+endif()
 file(GLOB_RECURSE test_scripts CONFIGURE_DEPENDS tests/test_*.sh)
 list(FILTER test_scripts EXCLUDE REGEX "/tests/corpus/")
 foreach(script IN LISTS test_scripts)

@@ -70,9 +70,9 @@ if(NOT MYTH_SPIRV_DIR)
         DEPENDS ${spirv_files} VERBATIM)
 endif()
 
-# volk is not ours: without our warnings, its names kept out of the library's.
+# volk is not ours: without our warnings; its names are hidden, so cmake/library.cmake makes them local.
 add_library(mythos_volk OBJECT ${VOLK_DIR}/volk.c)
-target_compile_options(mythos_volk PRIVATE -w -fvisibility=hidden)
+target_compile_options(mythos_volk PRIVATE -w -fvisibility=hidden "$<$<CONFIG:Release>:${no_build_path}>")
 target_include_directories(mythos_volk SYSTEM PUBLIC ${VOLK_DIR} ${VULKAN_HEADERS})
 # Its notice ends the header.
 file(READ ${VOLK_DIR}/volk.h volk_notice)
@@ -85,5 +85,5 @@ list(FILTER vk_sources EXCLUDE REGEX "/stub_vk\\.c$")
 target_sources(mythos_engine PRIVATE ${vk_sources} ${CMAKE_BINARY_DIR}/generated/vk_spirv.c
     $<TARGET_OBJECTS:mythos_volk>)
 target_include_directories(mythos_engine SYSTEM PRIVATE ${VOLK_DIR} ${VULKAN_HEADERS})
-target_compile_definitions(mythos_engine PUBLIC $<BUILD_INTERFACE:MYTH_HAS_VULKAN=1>)
-target_link_libraries(mythos_engine PUBLIC ${CMAKE_DL_LIBS})
+target_compile_definitions(mythos_engine PUBLIC MYTH_HAS_VULKAN=1)
+list(APPEND engine_needs ${CMAKE_DL_LIBS})

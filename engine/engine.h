@@ -35,6 +35,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* ---- plan ---- */
 
@@ -508,6 +509,7 @@ myth_status myth_slots_step(myth_slots *p, myth_error *err);
 /* Whether the slot's answer goes on; its ids so far, and why it ended (NONE: it goes on). */
 bool myth_slots_get(const myth_slots *p, uint32_t slot, uint32_t *n_ids, myth_finish *why);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

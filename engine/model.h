@@ -9,10 +9,12 @@
 #include "engine/model/config.h"
 #include "engine/model/weights.h"
 #include "engine/text/tokenizer.h"
+#include "version.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef struct myth_lora myth_lora;
 
@@ -56,6 +58,7 @@ myth_status myth_model_check_tensors(const myth_model *m, myth_error *err);
  * bytes of tensors are hashed, so the two levels give different numbers. */
 uint64_t myth_model_hash(const myth_model *m);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -14,6 +14,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* The knobs of the CUDA device: numbers whose best value only a measurement on a GPU can tell.
  *
@@ -58,6 +59,7 @@ typedef struct {
     myth_cuda_tune cuda;
 } myth_device_settings;
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

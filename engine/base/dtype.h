@@ -43,6 +43,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef enum {
 #define MYTH_TYPE_CODE(X, code, NAME, ...) MYTH_##NAME = code,
@@ -82,6 +83,7 @@ static inline uint64_t myth_row_bytes(myth_dtype t, uint64_t n)
     return n / myth_dtype_block(t) * myth_dtype_block_bytes(t);
 }
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -16,6 +16,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum { MYTH_JSON_DEPTH = 64 };
 
@@ -68,6 +69,7 @@ bool myth_json_i64(int64_t *out, const myth_json_token *tok);
 bool myth_json_u64(uint64_t *out, const myth_json_token *tok);
 bool myth_json_f64(double *out, const myth_json_token *tok); /* finite only; literals of at most 127 bytes */
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -6,6 +6,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef enum { MYTH_LOG_DEBUG, MYTH_LOG_INFO, MYTH_LOG_WARN, MYTH_LOG_ERROR } myth_log_level;
 
@@ -22,6 +23,7 @@ void myth_logf(const myth_log *log, myth_log_level level, const char *component,
 #endif
     ;
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -21,6 +21,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef enum {
     MYTH_MEM_WEIGHTS,        /* resident, repacked or converted tensors                       */
@@ -115,6 +116,7 @@ void myth_arena_close(myth_arena *a);               /* takes a zeroed arena */
 /* What one take of `bytes` uses of an arena: the size rounded up to 64. */
 static inline size_t myth_arena_cost(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -18,6 +18,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef struct {    /* zero = greedy, no penalty */
     float temp;     /* 0 = greedy                                           */
@@ -36,6 +37,7 @@ float myth_random_uniform(uint64_t seed, uint32_t seq, uint32_t pos);
 /* Returns the index of the chosen one of n >= 1 candidates. */
 uint32_t myth_sample(const myth_sample_params *p, const float *logit, uint32_t n, uint32_t seq, uint32_t pos);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

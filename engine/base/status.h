@@ -13,6 +13,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef enum {
     MYTH_OK = 0,
@@ -90,6 +91,7 @@ myth_status myth_fail_as(myth_error *err, const myth_error *from);
 /* "MYTH_ENOMEM" and so on; never NULL. */
 const char *myth_status_name(myth_status code);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -26,6 +26,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum { MYTH_CONVERT_ROWS = 1 << 18 };
 
@@ -53,6 +54,7 @@ myth_status myth_convert(const myth_model *m, const myth_convert_opts *opts, myt
 /* What convert books (class STAGING) while it runs. */
 uint64_t myth_convert_bytes(const myth_model *m);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

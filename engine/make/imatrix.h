@@ -18,6 +18,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef struct myth_imatrix myth_imatrix;
 
@@ -32,6 +33,7 @@ const char *myth_imatrix_path(const myth_imatrix *im);
 myth_status myth_imatrix_get(const myth_imatrix *im, const char *name, uint32_t expert, uint32_t n_expert,
                              uint64_t cols, float *dst, bool *found, myth_error *err);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

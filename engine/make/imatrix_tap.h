@@ -16,6 +16,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef struct myth_imatrix_tap myth_imatrix_tap;
 
@@ -29,6 +30,7 @@ myth_status myth_imatrix_tap_write(const myth_imatrix_tap *t, const char *path, 
                                    const char *const *dataset, uint32_t n_dataset, myth_error *err);
 uint64_t myth_imatrix_tap_write_bytes(const myth_model *m);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -21,6 +21,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef struct {
     const char *name;
@@ -52,6 +53,7 @@ const myth_mix *myth_mix_of(myth_dtype type);
 const char *myth_mix_names(void);
 myth_dtype myth_mix_type(const myth_mix *mix, const myth_mix_file *f, const myth_mix_tensor *t);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

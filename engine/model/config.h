@@ -12,6 +12,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum { MYTH_LAYER_MAX = 256, MYTH_ALTUP_MAX = 4 };
 
@@ -82,6 +83,7 @@ const char *myth_family_name(myth_family_id id); /* "gemma3" */
 const char *myth_config_gguf_name(
     const myth_config *c); /* general.architecture: the family's name, "gemma-embedding" for encoders */
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -13,6 +13,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef enum {
     MYTH_META_NULL,
@@ -119,6 +120,7 @@ static inline bool myth_str_is(myth_str s, const char *text)
     return true;
 }
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -33,6 +33,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum { MYTH_TENSOR_DIMS = 4, MYTH_TENSOR_MAX = 8192, MYTH_SHARD_MAX = 1024 };
 
@@ -126,6 +127,7 @@ uint64_t myth_weights_booked(const myth_weights *w);
 uint64_t myth_weights_mapped(const myth_weights *w);
 bool myth_weights_is_read(const myth_weights *w); /* opened with pread */
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -13,6 +13,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum { MYTH_DEVICES_MAX = 16, MYTH_LEVELS_MAX = 8 };
 
@@ -50,6 +51,7 @@ myth_status myth_devices_limits(myth_mem_limits *out, const myth_mem *mem, const
 myth_status myth_devices_read_limits(myth_mem_limits *out, const char *text, const char *devices,
                                      bool (*parse_size)(uint64_t *out, const char *text), myth_error *err);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -21,6 +21,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef struct myth_embedder myth_embedder;
 
@@ -52,6 +53,7 @@ const char *myth_embed_prompt(const char *use);
 /* The uses behind commas, for a message. */
 const char *myth_embed_prompt_names(void);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

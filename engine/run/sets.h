@@ -25,6 +25,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef enum { MYTH_COMBINE_MIXTURE, MYTH_COMBINE_TOP } myth_combine;
 
@@ -123,6 +124,7 @@ void myth_branches_close(myth_branches *x); /* takes NULL */
 myth_status myth_branches_run(myth_branches *x, const int32_t *prompt, uint32_t n_prompt, myth_branches_result *out,
                               myth_error *err);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

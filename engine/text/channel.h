@@ -15,6 +15,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum { MYTH_CHANNEL_HEADER_MAX = 8 }; /* "thought\n" in bytes */
 
@@ -33,6 +34,7 @@ void myth_channel_start(myth_channel *c, const myth_tokenizer *t, const int32_t 
 /* The next id of the answer. */
 myth_said myth_channel_push(myth_channel *c, int32_t id);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

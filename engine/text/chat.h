@@ -25,6 +25,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef enum { MYTH_CHAT_FOLDED, MYTH_CHAT_TURNS, MYTH_CHAT_SHUT, MYTH_CHAT_CALLS } myth_chat_form;
 
@@ -83,6 +84,7 @@ myth_status myth_chat_template_copy(myth_str *out, myth_mem *mem, const myth_wei
 myth_status myth_chat_template_is_other(bool *out, myth_mem *mem, const myth_weights *w, myth_chat_form form,
                                         myth_error *err);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

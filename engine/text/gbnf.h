@@ -31,6 +31,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum {
     MYTH_GBNF_BYTES = 1 << 20,
@@ -50,6 +51,7 @@ void myth_gbnf_close(myth_gbnf *g); /* takes NULL */
 /* Bytes that the program holds. */
 uint64_t myth_gbnf_bytes(const myth_gbnf *g);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -16,6 +16,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum { MYTH_AUTOMATON_STATE_MAX = 512, MYTH_GRAMMAR_PIECE_MAX = 512 };
 
@@ -79,6 +80,7 @@ bool myth_grammar_may_end(const myth_grammar *g);
  * spells what may follow, and where the text can only end but there is no stop id. */
 const uint32_t *myth_grammar_mask(myth_grammar *g);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

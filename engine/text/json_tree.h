@@ -16,6 +16,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum { MYTH_JSON_TREE_MAX = 1 << 20 };
 
@@ -43,6 +44,7 @@ const myth_json_node *myth_json_tree_next(const myth_json_tree *t, const myth_js
 /* The value of a key; NULL when n is NULL, no object, or has it not. */
 const myth_json_node *myth_json_tree_get(const myth_json_tree *t, const myth_json_node *n, const char *key);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -22,6 +22,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum {
     MYTH_PUSHDOWN_NODES = 1 << 15,   /* stacks, and ends of stacks that several share */
@@ -42,6 +43,7 @@ void myth_pushdown_use(myth_pushdown *p, const myth_gbnf *g, myth_automaton *out
 /* Whether the text since the start needed more than the fixed memory. */
 bool myth_pushdown_is_full(const myth_pushdown *p);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -28,6 +28,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef enum { MYTH_TOK_CONTENT, MYTH_TOK_TEMPLATE, MYTH_TOK_SPECIAL } myth_tok_entry;
 
@@ -119,6 +120,7 @@ size_t myth_detok_push(myth_detok *d, int32_t id, char *dst);
 /* What is still held, at the end. */
 size_t myth_detok_finish(myth_detok *d, char *dst);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -19,6 +19,8 @@ int main(void)
     myth_mem *mem;
     myth_error err = { 0 };
     myth_model model;
+    if (myth_version() != MYTH_VERSION_NUMBER)
+        return 4;
     if (myth_mem_open(&mem, 0, &err) != MYTH_OK)
         return 1;
     myth_weights_opts opts = { .level = MYTH_WEIGHTS_CONFIG };
@@ -39,12 +41,65 @@ cmake -S "$dir/consumer" -B "$dir/cmake" -DCMAKE_PREFIX_PATH="$dir/prefix" >/dev
 cmake --build "$dir/cmake" >/dev/null
 "$dir/cmake/consumer"
 
+printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(consumer C)' \
+    'find_package(mythos 0.2 CONFIG REQUIRED COMPONENTS nonsense)' >"$dir/consumer/CMakeLists.txt"
+if cmake -S "$dir/consumer" -B "$dir/nonsense" -DCMAKE_PREFIX_PATH="$dir/prefix" >/dev/null 2>&1; then
+    echo "a component that is not there is found" >&2
+    exit 1
+fi
+
 pc=$(find "$dir/prefix" -name mythos.pc)
 export PKG_CONFIG_PATH="${pc%/*}"
 # The package file finds its prefix, which is not the one that the build was configured for.
 # shellcheck disable=SC2046
 cc "$dir/consumer/main.c" -o "$dir/by_pkg_config" $(pkg-config --cflags --libs mythos)
 "$dir/by_pkg_config"
+
+# A program's own names meet none of the library's: those of our rooms, and the variables of volk that are named as the
+# functions of the Vulkan loader.
+cat >"$dir/clash.c" <<'END'
+#include <engine/engine.h>
+#include <stdio.h>
+int cpu_features(void), vk_write(int), vkCreateInstance(void);
+int cpu_features(void) { return 1; }
+int vk_write(int x) { return x; }
+int vkCreateInstance(void) { return 2; }
+int main(void)
+{
+    myth_mem *mem;
+    myth_model model;
+    myth_engine *engine;
+    myth_error err = { 0 };
+    if (myth_mem_open(&mem, 0, &err) != MYTH_OK ||
+        myth_model_open(&model, mem, "random:gemma3-tiny:q8_0", NULL, &err) != MYTH_OK)
+        return 1;
+    if (myth_engine_open(&engine, &model, &(myth_engine_opts){ .device = "cpu", .n_ctx = 64 }, &err) != MYTH_OK)
+        return 2;
+    myth_engine_close(engine);
+    myth_model_close(&model);
+    printf("%d%d%d\n", cpu_features(), vkCreateInstance(), vk_write(3));
+    return myth_mem_close(mem) ? 3 : 0;
+}
+END
+# shellcheck disable=SC2046
+cc "$dir/clash.c" -o "$dir/clash" $(pkg-config --cflags --libs mythos)
+[ "$("$dir/clash")" = 123 ]
+
+# Who built it, and where, is nothing that the library tells.
+library=$(find "$dir/prefix" -name 'libmythos_engine.*' -type f)
+if grep -q '^CMAKE_BUILD_TYPE:STRING=Release' "$MYTHOS_BUILD_DIR/CMakeCache.txt" &&
+    strings "$library" | grep -F "$PWD/"; then
+    echo "$library has the path of its sources" >&2
+    exit 1
+fi
+cmake --install "$MYTHOS_BUILD_DIR" --component dev --strip --prefix "$dir/stripped" >/dev/null
+stripped=$(find "$dir/stripped" -name "${library##*/}" -type f)
+[ "$(wc -c <"$stripped")" -lt "$(wc -c <"$library")" ]
+! readelf -S "$stripped" | grep -q '\.debug_info' || { echo "$stripped has debugging sections" >&2; exit 1; }
+# shellcheck disable=SC2046
+cc "$dir/clash.c" -o "$dir/clash" -I"$dir/stripped/include/mythos" "$stripped" \
+    $(pkg-config --libs-only-l --libs-only-other mythos | sed 's/-lmythos_engine//') -pthread
+[ "$("$dir/clash")" = 123 ]
 
 # The licences of what is linked in go along with it: the parsers into the command, volk into both.
 notices=$dir/prefix/share/doc/mythos/copyright
