@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 /* The number that a file holds; UINT64_MAX when it holds none ("max"), or cannot be read. */
 static uint64_t number_in(const char *path)
@@ -32,7 +31,8 @@ static const group_files version_1 = {"memory.limit_in_bytes", "memory.usage_in_
 /* What the groups of a process say together. */
 typedef struct {
     uint64_t least;        /* limit; UINT64_MAX = none */
-    myth_host_use fullest; /* of those with a limit */
+    uint64_t left;         /* in the group that has least left, in bytes; UINT64_MAX = none has a limit */
+    myth_host_use fullest; /* of those with a limit, by the share that is in use */
 } group_state;
 
 /* The number behind a word that begins a line of a file; 0 when there is none. */
@@ -49,6 +49,9 @@ static uint64_t number_behind(const char *path, const char *word)
     return n;
 }
 
+static uint64_t left_of(myth_host_use u) { return !u.all ? UINT64_MAX : u.used < u.all ? u.all - u.used : 0; }
+static uint64_t less_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
 static bool is_fuller(myth_host_use a, myth_host_use b)
 {
     return a.all && (!b.all || (double)a.used / (double)a.all > (double)b.used / (double)b.all);
@@ -61,7 +64,7 @@ static void look_at(group_state *s, const char *folder, const group_files *name)
     if (snprintf(path, sizeof(path), "%s/%s", folder, name->limit) >= (int)sizeof(path))
         return;
     const uint64_t limit = number_in(path);
-    s->least = limit < s->least ? limit : s->least;
+    s->least = less_of(s->least, limit);
     if (limit == UINT64_MAX || !limit || snprintf(path, sizeof(path), "%s/%s", folder, name->used) >= (int)sizeof(path))
         return;
     const uint64_t used = number_in(path);
@@ -69,6 +72,7 @@ static void look_at(group_state *s, const char *folder, const group_files *name)
         return;
     const uint64_t cache = number_behind(path, name->cache);
     const myth_host_use use = {.used = used > cache ? used - cache : 0, .all = limit};
+    s->left = less_of(s->left, left_of(use));
     if (is_fuller(use, s->fullest))
         s->fullest = use;
 }
@@ -103,7 +107,7 @@ static bool has_memory(const char *list, const char *end)
 static group_state groups_of(const char *groups, const char *mount)
 {
     char line[PATH_MAX], below[PATH_MAX];
-    group_state s = {.least = UINT64_MAX};
+    group_state s = {.least = UINT64_MAX, .left = UINT64_MAX};
     FILE *f = fopen(groups, "re");
     while (f && fgets(line, sizeof(line), f)) { /* NUMBER:CONTROLLERS:/GROUP */
         char *list = strchr(line, ':'), *group = list ? strchr(list + 1, ':') : NULL;
@@ -133,35 +137,44 @@ myth_host_use myth_host_used_of(const char *meminfo, const char *groups, const c
 
 myth_host_use myth_host_used(void) { return myth_host_used_of("/proc/meminfo", "/proc/self/cgroup", "/sys/fs/cgroup"); }
 
+uint64_t myth_host_left_of(const char *meminfo, const char *groups, const char *mount)
+{
+    const uint64_t available = number_behind(meminfo, "MemAvailable:") << 10;
+    return less_of(available ? available : UINT64_MAX, groups_of(groups, mount).left);
+}
+
+/* The limits that a process itself has, each with the line of /proc/self/status that counts against it. */
+static const struct {
+    int limit;
+    const char *used;
+} own_limit[] = {{RLIMIT_AS, "VmSize:"}, {RLIMIT_DATA, "VmData:"}};
+
+/* One of them; UINT64_MAX = none. */
+static uint64_t limit_at(size_t i)
+{
+    struct rlimit r;
+    return getrlimit(own_limit[i].limit, &r) == 0 && r.rlim_cur != RLIM_INFINITY ? r.rlim_cur : UINT64_MAX;
+}
+
 uint64_t myth_host_memory(uint64_t machine)
 {
-    struct rlimit space;
     uint64_t least = myth_host_group_limit("/proc/self/cgroup", "/sys/fs/cgroup");
-    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY && space.rlim_cur < least)
-        least = space.rlim_cur;
-    if (machine && machine < least)
-        least = machine;
+    for (size_t i = 0; i < sizeof(own_limit) / sizeof(*own_limit); i++)
+        least = less_of(least, limit_at(i));
+    if (machine)
+        least = less_of(least, machine);
     return least == UINT64_MAX ? 0 : least;
 }
 
-static uint64_t left_of(myth_host_use u) { return !u.all ? UINT64_MAX : u.used < u.all ? u.all - u.used : 0; }
-
 uint64_t myth_host_left(void)
 {
-    struct rlimit space;
-    char text[32] = "";
-    const uint64_t group = left_of(groups_of("/proc/self/cgroup", "/sys/fs/cgroup").fullest),
-                   available = number_behind("/proc/meminfo", "MemAvailable:") << 10;
-    uint64_t left = available ? available : UINT64_MAX;
-    left = group < left ? group : left;
-    FILE *f = fopen("/proc/self/statm", "re");
-    const bool is_read = f && fgets(text, sizeof(text), f); /* the first number: pages of address space */
-    if (f)
-        fclose(f);
-    const uint64_t mapped = strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
-    if (is_read && getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
-        const uint64_t more = space.rlim_cur > mapped ? space.rlim_cur - mapped : 0;
-        left = more < left ? more : left;
+    uint64_t left = myth_host_left_of("/proc/meminfo", "/proc/self/cgroup", "/sys/fs/cgroup");
+    for (size_t i = 0; i < sizeof(own_limit) / sizeof(*own_limit); i++) {
+        const uint64_t all = limit_at(i);
+        if (all == UINT64_MAX)
+            continue;
+        const uint64_t used = number_behind("/proc/self/status", own_limit[i].used) << 10;
+        left = less_of(left, left_of((myth_host_use){.used = used, .all = all ? all : 1}));
     }
     return left;
 }

@@ -1,9 +1,10 @@
 /* host_memory.h - how much memory this process may have.
  *
  * Least     of what the machine has, what the process's control group and those above it allow (versions 1 and 2), and
- *           its limit on the address space
+ *           its own limits on address space and data (ulimit -v, -d)
  * Source    Linux: Documentation/admin-guide/cgroup-v2.rst (memory.max, memory.current, memory.stat),
- *           cgroup-v1/memory.rst (memory.limit_in_bytes, memory.usage_in_bytes), proc.rst (MemAvailable)
+ *           cgroup-v1/memory.rst (memory.limit_in_bytes, memory.usage_in_bytes), proc.rst (MemAvailable, VmSize, VmData);
+ *           getrlimit(2): RLIMIT_DATA counts private writable memory since Linux 4.7
  * Units     bytes; 0 = unknown
  * Threads   any */
 #ifndef MYTH_HOST_MEMORY_H
@@ -23,10 +24,11 @@ typedef struct {
     uint64_t used, all;
 } myth_host_use;
 myth_host_use myth_host_used(void);
-/* What this process can still take: the least of what the machine and its control groups have left, and of what its
- * limit on the address space leaves. UINT64_MAX = unknown. */
+/* What this process can still take: the least of what the machine and each of its control groups have left, and of
+ * what its own limits leave. UINT64_MAX = unknown. */
 uint64_t myth_host_left(void);
-/* For tests: the same from these files. meminfo: "/proc/meminfo". */
+/* For tests: the same from these files, without the process's own limits. meminfo: "/proc/meminfo". */
 myth_host_use myth_host_used_of(const char *meminfo, const char *groups, const char *mount);
+uint64_t myth_host_left_of(const char *meminfo, const char *groups, const char *mount);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -138,20 +139,38 @@ static void a_share_is_of_the_devices_named(void **state)
     assert_int_equal(myth_mem_close(mem), 0);
 }
 
-static void the_address_space_counts(void **state)
+static bool can_take(uint64_t bytes)
+{
+    void *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p != MAP_FAILED && munmap(p, (size_t)bytes) == 0;
+}
+
+/* Sets one of the limits of this process: what it may have is at most that, and what it has left it can take. */
+static bool counts(int limit)
+{
+    static const uint64_t most = 512 << 20, bit = 1 << 20;
+    const struct rlimit r = {most, most};
+    if (setrlimit(limit, &r) != 0 || myth_host_memory(UINT64_MAX) > most)
+        return false;
+    const uint64_t left = myth_host_left();
+    return left > bit && left < most && can_take(left - bit) && !can_take(left + bit);
+}
+
+static void the_limits_of_the_process_count(void **state)
 {
     (void)state;
 #if HAS_ASAN
     check_skip("AddressSanitizer allows no limit on the address space");
 #endif
-    const pid_t child = fork();
-    if (child == 0) {
-        const struct rlimit r = {1u << 30, 1u << 30};
-        _exit(setrlimit(RLIMIT_AS, &r) == 0 && myth_host_memory(UINT64_MAX) <= 1u << 30 ? 0 : 1);
+    static const int limit[] = {RLIMIT_AS, RLIMIT_DATA};
+    for (int i = 0; i < 2; i++) {
+        const pid_t child = fork();
+        if (child == 0)
+            _exit(counts(limit[i]) ? 0 : 1);
+        int status = 0;
+        assert_true(child > 0 && waitpid(child, &status, 0) == child);
+        assert_int_equal(status, 0);
     }
-    int status = 0;
-    assert_true(child > 0 && waitpid(child, &status, 0) == child);
-    assert_int_equal(status, 0);
 }
 
 static char dir[] = "/tmp/mythos-groups-XXXXXX";
@@ -182,6 +201,16 @@ static void assert_use(const char *groups, const char *meminfo, uint64_t used, u
     const myth_host_use u = myth_host_used_of(info, file, mount);
     assert_int_equal(u.used, used);
     assert_int_equal(u.all, all);
+}
+
+static void assert_left(const char *groups, const char *meminfo, uint64_t left)
+{
+    char file[64], info[64], mount[64];
+    put("groups", groups);
+    snprintf(file, sizeof(file), "%s/groups", dir);
+    snprintf(info, sizeof(info), "%s/%s", dir, meminfo);
+    snprintf(mount, sizeof(mount), "%s/tree", dir);
+    assert_true(myth_host_left_of(info, file, mount) == left);
 }
 
 static void groups_and_those_above_count(void **state)
@@ -218,6 +247,18 @@ static void groups_and_those_above_count(void **state)
     assert_use("0::/c\\n", "empty", 4900, 5000);
     assert_use("0::/none\\n", "empty", 0, 0);
     assert_true(myth_host_used().used < myth_host_used().all);
+
+    /* What is left is that of the group with the fewest bytes left, which need not be the fullest. */
+    put("tree/e/memory.max", "4000\\n");
+    put("tree/e/memory.current", "3500\\n");
+    put("tree/e/small/memory.max", "380\\n");
+    put("tree/e/small/memory.current", "10\\n");
+    put("tree/e/large/memory.max", "3900\\n");
+    put("tree/e/large/memory.current", "100\\n");
+    assert_left("0::/e/small\\n", "meminfo", 370);
+    assert_left("0::/e/large\\n", "meminfo", 500);
+    assert_left("0::/none\\n", "meminfo", 400 << 10);
+    assert_left("0::/none\\n", "empty", UINT64_MAX);
     char line[64];
     snprintf(line, sizeof(line), "rm -rf %s", dir);
     assert_int_equal(system(line), 0);
@@ -228,7 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_share_is_of_the_devices_named), /* first: nothing has loaded a driver yet */
         cmocka_unit_test(limits_are_read),
-        cmocka_unit_test(the_address_space_counts),
+        cmocka_unit_test(the_limits_of_the_process_count),
         cmocka_unit_test(groups_and_those_above_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
