@@ -244,7 +244,7 @@ void *myth_host_alloc(myth_device *dev, myth_mem_class cls, const char *owner, u
         return NULL;
     void *p = dev->vt->host_take(dev, bytes);
     if (!p)
-        myth_mem_unbook(dev->mem, MYTH_MEM_HOST, cls, bytes);
+        myth_mem_unbook_refused(dev->mem, MYTH_MEM_HOST, cls, bytes);
     return p;
 }
 

@@ -56,9 +56,14 @@ static myth_status map_bytes(myth_map *map, myth_error *err)
         return myth_fail(err, MYTH_ENOMEM, "%s: no room to map %llu bytes", map->path, (unsigned long long)map->size);
     void *p = mmap(NULL, (size_t)map->size, PROT_READ, MAP_PRIVATE, map->fd, 0);
     if (p == MAP_FAILED) {
-        myth_mem_unbook(map->mem, MYTH_MEM_HOST, MYTH_MEM_WEIGHTS_MAPPED, map->size);
-        return myth_fail(err, MYTH_EIO, "%s: cannot map %llu bytes: %s", map->path, (unsigned long long)map->size,
-                         strerror(errno));
+        const int cause = errno;
+        const myth_status st = cause == ENOMEM ? MYTH_ENOMEM : MYTH_EIO; /* no room in the address space, or the disk */
+        if (st == MYTH_ENOMEM)
+            myth_mem_unbook_refused(map->mem, MYTH_MEM_HOST, MYTH_MEM_WEIGHTS_MAPPED, map->size);
+        else
+            myth_mem_unbook(map->mem, MYTH_MEM_HOST, MYTH_MEM_WEIGHTS_MAPPED, map->size);
+        return myth_fail(err, st, "%s: cannot map %llu bytes: %s", map->path, (unsigned long long)map->size,
+                         strerror(cause));
     }
     map->base = p;
     map->is_mapped = true;

@@ -187,10 +187,7 @@ void *myth_alloc(myth_mem *mem, myth_mem_class cls, const char *owner, size_t by
     bool is_mapped;
     unsigned char *base = take_from_system(mem, bytes, &is_mapped);
     if (!base) {
-        unbook(mem, MYTH_MEM_HOST, cls, bytes);
-        lock(mem);
-        mem->refusal = MYTH_MEM_NOT_THERE;
-        unlock(mem);
+        myth_mem_unbook_refused(mem, MYTH_MEM_HOST, cls, bytes);
         return NULL;
     }
     *(block_head *)base =
@@ -257,6 +254,14 @@ bool myth_mem_book(myth_mem *mem, int device, myth_mem_class cls, const char *ow
 }
 
 void myth_mem_unbook(myth_mem *mem, int device, myth_mem_class cls, uint64_t bytes) { unbook(mem, device, cls, bytes); }
+
+void myth_mem_unbook_refused(myth_mem *mem, int device, myth_mem_class cls, uint64_t bytes)
+{
+    unbook(mem, device, cls, bytes);
+    lock(mem);
+    mem->refusal = MYTH_MEM_NOT_THERE;
+    unlock(mem);
+}
 
 void myth_mem_set_limit(myth_mem *mem, int device, uint64_t limit_bytes)
 {

@@ -86,6 +86,8 @@ void myth_mem_give_back(myth_mem *mem, void *p, uint64_t off, uint64_t bytes);
 /* Book bytes that another allocator holds (a driver, a file mapping). False = limit or fault, nothing booked. */
 bool myth_mem_book(myth_mem *mem, int device, myth_mem_class cls, const char *owner, uint64_t bytes);
 void myth_mem_unbook(myth_mem *mem, int device, myth_mem_class cls, uint64_t bytes);
+/* The same where that allocator did not get them from the system: myth_mem_last_refusal says so. */
+void myth_mem_unbook_refused(myth_mem *mem, int device, myth_mem_class cls, uint64_t bytes);
 
 void myth_mem_set_limit(myth_mem *mem, int device, uint64_t limit_bytes); /* 0 = none */
 uint64_t myth_mem_limit(const myth_mem *mem, int device);
