@@ -166,15 +166,19 @@ uint64_t myth_host_memory(uint64_t machine)
     return least == UINT64_MAX ? 0 : least;
 }
 
-uint64_t myth_host_left(void)
+uint64_t myth_host_left_without(uint64_t mapped)
 {
     uint64_t left = myth_host_left_of("/proc/meminfo", "/proc/self/cgroup", "/sys/fs/cgroup");
     for (size_t i = 0; i < sizeof(own_limit) / sizeof(*own_limit); i++) {
         const uint64_t all = limit_at(i);
         if (all == UINT64_MAX)
             continue;
-        const uint64_t used = number_behind("/proc/self/status", own_limit[i].used) << 10;
+        uint64_t used = number_behind("/proc/self/status", own_limit[i].used) << 10;
+        if (own_limit[i].limit == RLIMIT_AS)
+            used -= mapped < used ? mapped : used;
         left = less_of(left, left_of((myth_host_use){.used = used, .all = all ? all : 1}));
     }
     return left;
 }
+
+uint64_t myth_host_left(void) { return myth_host_left_without(0); }

@@ -27,6 +27,9 @@ myth_host_use myth_host_used(void);
 /* What this process can still take: the least of what the machine and each of its control groups have left, and of
  * what its own limits leave. UINT64_MAX = unknown. */
 uint64_t myth_host_left(void);
+/* The same once so many bytes of files that this process has mapped are not mapped any more: they take address space
+ * (ulimit -v) and nothing else that is limited here. */
+uint64_t myth_host_left_without(uint64_t mapped);
 /* For tests: the same from these files, without the process's own limits. meminfo: "/proc/meminfo". */
 myth_host_use myth_host_used_of(const char *meminfo, const char *groups, const char *mount);
 uint64_t myth_host_left_of(const char *meminfo, const char *groups, const char *mount);

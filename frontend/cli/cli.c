@@ -438,6 +438,7 @@ myth_status myth_cli_model_open(myth_cli *cli, myth_model *out, const myth_model
         .tokenizer = f->tokenizer,
         .hub_dir = myth_env_hub_dir(),
     };
+    cli->reads_later = opts.pread && opts.level < MYTH_WEIGHTS_DATA;
     myth_live_phase(cli->live, "model");
     myth_status st = myth_cli_model_spec(f, spec, sizeof(spec), err);
     if (st == MYTH_OK)

@@ -85,6 +85,7 @@ typedef struct {
     bool has_plan;
     bool limit_is_left; /* the limit of the last plan was what is left (myth_cli_plan_here) */
     bool is_elsewhere;  /* set by a command that only plans, for another machine: what is left here is no limit */
+    bool reads_later;   /* the files of the model are mapped for their headers, and a run copies them (pread) */
     struct myth_runlog *runlog; /* the record of a running inspect command, NULL = none: see inspect/log/runlog.h */
     myth_live *live;            /* what may change while the command runs (live.h); NULL = nothing */
     /* Set by commands, read by live's thread: a journal is open from which the run can go on; standard input or a pipe

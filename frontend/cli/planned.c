@@ -23,7 +23,8 @@ void myth_cli_mem_mode(const myth_cli *cli)
 
 uint64_t myth_cli_host_budget(const myth_cli *cli)
 {
-    const uint64_t left = cli->is_elsewhere ? UINT64_MAX : myth_host_left(),
+    const uint64_t mapped = myth_mem_get(cli->mem, MYTH_MEM_HOST, MYTH_MEM_WEIGHTS_MAPPED).live,
+                   left = cli->is_elsewhere ? UINT64_MAX : myth_host_left_without(cli->reads_later ? mapped : 0),
                    live = myth_mem_total(cli->mem, MYTH_MEM_HOST).live;
     return left > UINT64_MAX - live ? UINT64_MAX : live + left;
 }

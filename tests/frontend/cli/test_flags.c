@@ -1,5 +1,6 @@
 /* test_flags.c - flags have their effect: a run with a flag differs from one without it exactly where it should. */
 #include "cli_run.h"
+#include "engine/base/asan.h"
 
 static cli_result r;
 
@@ -265,6 +266,38 @@ static void memory_is_shared_or_reserved(void **state)
 #endif
 }
 
+/* Under a limit on the address space (ulimit -v) a plan of weights that are read counts them once, though it maps their file for
+ * the header: where a run goes on with a smaller context, it plans one. */
+static void weights_in_a_small_address_space(void **state)
+{
+    (void)state;
+    char line[512];
+    if (MYTH_HAS_ASAN)
+        check_skip("AddressSanitizer allows no limit on the address space");
+#define CAGE "ulimit -v %u; export MALLOC_ARENA_MAX=1; "
+#define READ "$M %s -m $D/read.gguf --load-mode pread -t 1 %s"
+    cli_expect(&r, "convert -m random:gemma3-270m:q8_0 -o $D/read.gguf -q", 0);
+    uint32_t kib = 280000;
+    for (r.code = 1; r.code != 0 && kib < 500000; kib += 10000) {
+        snprintf(line, sizeof(line), "(" CAGE READ ")", kib, "generate", "-p x -n 1");
+        cli_shell(&r, line);
+    }
+    assert_non_null(strstr(r.err, "the most that the memory limit allows"));
+    snprintf(line, sizeof(line), "(" CAGE READ ")", kib, "plan", "--json");
+    cli_shell(&r, line);
+    assert_non_null(strstr(r.out, "\"fits\":true"));
+    /* A file that does not fit the address space is no fault of the disk. */
+    for (int i = 0; i < 2; i++) {
+        snprintf(line, sizeof(line), "(" CAGE READ ")%s", 250000u, "generate", i ? "-p x" : "-p x --load-mode mmap",
+                 i ? "; c=$?; rm -f $D/read.gguf; exit $c" : "");
+        cli_shell(&r, line);
+        assert_int_equal(r.code, 71);
+        assert_non_null(strstr(r.err, "the system has no more for this process"));
+    }
+#undef CAGE
+#undef READ
+}
+
 static void threads_device_and_messages(void **state)
 {
     (void)state;
@@ -457,6 +490,7 @@ int main(void)
         cmocka_unit_test(report_equals_plan),
         cmocka_unit_test(staging_is_what_was_used),
         cmocka_unit_test(memory_is_shared_or_reserved),
+        cmocka_unit_test(weights_in_a_small_address_space),
         cmocka_unit_test(threads_device_and_messages),
         cmocka_unit_test(show_config_names_the_source),
         cmocka_unit_test(a_limit_of_two_names_is_one),
