@@ -189,7 +189,7 @@ myth_status myth_engine_open(myth_engine **out, myth_model *model, const myth_en
     myth_status st = MYTH_OK;
     char device[MYTH_DEVICE_NAME_MAX], line[256];
     myth_engine_opts o = opts ? *opts : (myth_engine_opts){0};
-    myth_mem_limits limits, was, got = {{0}};
+    myth_mem_limits limits, was, got = {0};
     myth_plan plan;
     *out = NULL;
     if (myth_weights_get_level(model->weights) < MYTH_WEIGHTS_DATA)

@@ -120,6 +120,10 @@ typedef struct { /* zero = default */
 /* Bytes that may be taken of each device's memory, indexed by ledger (mem.h): 0 is the host. 0 bytes = no limit. */
 typedef struct {
     uint64_t bytes[MYTH_MEM_DEVICE_MAX];
+    /* Devices whose memory is the host's (integrated GPUs, drivers that compute on the CPU), a bit for each ledger, and
+     * what the host and they may have together. 0 bytes = no limit. */
+    uint32_t in_host;
+    uint64_t host_and;
 } myth_mem_limits;
 
 typedef struct {

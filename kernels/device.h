@@ -61,6 +61,7 @@ typedef struct {
     uint64_t
         budget_bytes; /* what the driver allows this process; 0 = unknown. May exceed free_bytes: use the smaller */
     bool is_gpu;      /* hardware of its own: neither the CPU nor a driver that runs on it. "auto" may choose it  */
+    bool is_in_host;  /* its memory is the host's: an integrated GPU, or a driver that computes on the CPU */
     bool is_async;    /* streams compute while the host does other things */
     /* True: myth_buf_host and myth_buf_wrap work for every buffer. False: weights are copied with myth_weight_write. */
     bool is_host_visible;

@@ -382,6 +382,8 @@ static void fill_caps(struct vk_device *d, const struct facts *f)
     c->is_gpu = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU ||
                 p->deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU ||
                 p->deviceType == VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU;
+    c->is_in_host =
+        p->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU || p->deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
     vk_context_memory(d, &c->free_bytes, &c->budget_bytes);
 }
 

@@ -90,21 +90,45 @@ myth_status myth_devices_choose(char out[32], const char *name, myth_error *err)
     return snprintf(out, 32, "%s", name) < 32 ? MYTH_OK : myth_fail(err, MYTH_EARG, "device \"%.64s\": too long", name);
 }
 
+/* What a driver may take for itself, beside what is booked. */
+static uint64_t margin_of(const myth_device_caps *c)
+{
+    static const uint64_t LEAST = 16 << 20;
+    const uint64_t share = c->total_bytes / 50;
+    return share < LEAST ? LEAST : share;
+}
+
+static uint64_t less_margin(const myth_device_caps *c, uint64_t all)
+{
+    const uint64_t margin = margin_of(c);
+    return all > margin ? all - margin : 1;
+}
+
 /* 0 = nothing known. */
 static uint64_t can_spare(const myth_device_caps *c)
 {
-    static const uint64_t LEAST = 16 << 20;
-    uint64_t all = c->free_bytes, margin = c->total_bytes / 50;
+    uint64_t all = c->free_bytes;
     if (c->budget_bytes && (all == 0 || c->budget_bytes < all))
         all = c->budget_bytes;
-    margin = margin < LEAST ? LEAST : margin;
-    return all == 0 ? 0 : all > margin ? all - margin : 1;
+    return all == 0 ? 0 : less_margin(c, all);
+}
+
+/* Adds a device whose memory is the host's to those that have it together. */
+static void share_host(myth_mem_limits *out, const myth_mem *mem, const myth_device_caps *c)
+{
+    const uint64_t live = myth_mem_total(mem, MYTH_MEM_HOST).live, left = myth_host_left();
+    if (left > UINT64_MAX - live)
+        return;
+    const uint64_t both = less_margin(c, live + left);
+    out->in_host |= 1u << c->ledger;
+    out->host_and = out->host_and && out->host_and < both ? out->host_and : both;
 }
 
 myth_status myth_devices_limits(myth_mem_limits *out, const myth_mem *mem, const char *device, myth_error *err)
 {
     char name[MYTH_PART_MAX - 1][MYTH_DEVICE_NAME_MAX];
     uint32_t n;
+    *out = (myth_mem_limits){.in_host = 0};
     for (int i = 0; i < MYTH_MEM_DEVICE_MAX; i++)
         out->bytes[i] = myth_mem_limit(mem, i);
     myth_status st = myth_layout_devices(name, MYTH_PART_MAX - 1, &n, device, err);
@@ -113,14 +137,18 @@ myth_status myth_devices_limits(myth_mem_limits *out, const myth_mem *mem, const
         int ledger = myth_device_ledger(name[i]);
         if (ledger == MYTH_MEM_HOST)
             continue;
-        if (out->bytes[ledger]) {
-            uint64_t live = myth_mem_total(mem, ledger).live;
-            out->bytes[ledger] = out->bytes[ledger] > live ? out->bytes[ledger] - live : 1; /* 0 would be no limit */
+        const bool is_here = myth_device_find(&caps, name[i], &(myth_device_opts){0});
+        uint64_t *limit = &out->bytes[ledger];
+        if (is_here && caps.is_in_host && *limit <= caps.total_bytes)
+            share_host(out, mem, &caps);
+        if (*limit) {
+            const uint64_t live = myth_mem_total(mem, ledger).live;
+            *limit = *limit > live ? *limit - live : 1; /* 0 would be no limit */
             continue;
         }
-        if (!myth_device_find(&caps, name[i], &(myth_device_opts){0}))
+        if (!is_here)
             return myth_fail(err, MYTH_EDEVICE, "%s: this build or this machine has no such device", name[i]);
-        out->bytes[ledger] = can_spare(&caps);
+        *limit = can_spare(&caps);
     }
     return st;
 }

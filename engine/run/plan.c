@@ -47,6 +47,25 @@ static myth_plan_device *device_of(myth_plan *p, const char *name, int ledger)
     return d;
 }
 
+/* Holds the host, and the devices whose memory is the host's, to what they may have together. Each such device has what
+ * the others leave. */
+static void limit_together(myth_plan *p, const myth_mem_limits *limits)
+{
+    uint64_t sum = 0;
+    for (uint32_t k = 0; k < p->n_device; k++)
+        if (k == 0 || limits->in_host >> p->device[k].ledger & 1)
+            sum += p->device[k].total_bytes;
+    if (!limits->host_and || sum <= limits->host_and)
+        return;
+    p->fits = false;
+    for (uint32_t k = 0; k < p->n_device; k++) {
+        myth_plan_device *d = &p->device[k];
+        const uint64_t others = sum - d->total_bytes, left = limits->host_and > others ? limits->host_and - others : 1;
+        if (limits->in_host >> d->ledger & 1 && (!d->limit_bytes || left < d->limit_bytes))
+            d->limit_bytes = left;
+    }
+}
+
 static myth_status plan_once(myth_plan *out, const myth_model *m, const myth_engine_opts *opts,
                              const myth_plan_extra *extra, const myth_mem_limits *limits, myth_error *err)
 {
@@ -86,6 +105,8 @@ static myth_status plan_once(myth_plan *out, const myth_model *m, const myth_eng
         for (int i = 0; i < MYTH_MEM_CLASS_N; i++)
             out->bytes[i] += d->bytes[i];
     }
+    if (limits)
+        limit_together(out, limits);
     return MYTH_OK;
 }
 

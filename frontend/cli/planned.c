@@ -11,6 +11,8 @@
 myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myth_engine_opts *opts, myth_error *err)
 {
     myth_status st = myth_devices_limits(out, cli->mem, opts->device, err);
+    if (cli->is_elsewhere)
+        out->host_and = 0;
     out->bytes[MYTH_MEM_HOST] = cli->limits.bytes[MYTH_MEM_HOST]; /* without a plan, plan and info run unlimited */
     return st;
 }
@@ -63,10 +65,10 @@ myth_status myth_cli_plan_here(myth_cli *cli, myth_plan *out, const myth_model *
                                const myth_plan_extra *extra, myth_error *err)
 {
     myth_mem_limits limits;
-    const uint64_t budget = myth_cli_host_budget(cli);
     uint64_t *limit = &limits.bytes[MYTH_MEM_HOST];
     cli->limit_is_left = false;
     myth_status st = myth_cli_limits(cli, &limits, opts, err);
+    const uint64_t budget = myth_cli_host_budget(cli); /* behind the limits: a driver that is asked takes memory */
     if (st == MYTH_OK)
         myth_cli_divide(cli, opts, m, extra, &limits);
     if (st == MYTH_OK)

@@ -190,7 +190,7 @@ static size_t put_limit(char *dst, size_t cap, const char *name, uint64_t limit,
 static int ledger_of(const char *name)
 {
     char text[NAME_BYTES + 8];
-    myth_mem_limits limits = {{0}};
+    myth_mem_limits limits = {0};
     snprintf(text, sizeof(text), "%s=1MiB", name);
     if (myth_devices_read_limits(&limits, text, NULL, myth_size_parse, NULL) != MYTH_OK)
         return MYTH_MEM_HOST;

@@ -398,6 +398,7 @@ static void describe(myth_device_caps *c, int ordinal, const cudaDeviceProp *p)
     c->total_bytes = p->totalGlobalMem;
     c->is_async = true;
     c->is_gpu = MYTH_CUDA_REAL; /* the emulation runs on the CPU */
+    c->is_in_host = p->integrated != 0;
 }
 
 static bool is_supported(const cudaDeviceProp *p) { return p->major >= 8; }

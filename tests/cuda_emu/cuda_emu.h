@@ -339,7 +339,7 @@ typedef enum {
 struct cudaDeviceProp {
     char name[256];
     size_t totalGlobalMem, sharedMemPerBlockOptin;
-    int major, minor, multiProcessorCount;
+    int major, minor, multiProcessorCount, integrated;
 };
 struct cudaLaunchAttribute {
     cudaLaunchAttributeID id;

@@ -108,7 +108,7 @@ static void a_share_is_of_the_devices_named(void **state)
     assert_false(has_driver());
     for (size_t i = 0; i < 4; i++)
         for (int k = 0; k < 3; k++) {
-            myth_mem_limits l = {{0}};
+            myth_mem_limits l = {0};
             const char *const devices[] = {NULL, "cpu", "cpu,cpu"};
             assert_int_equal(myth_devices_read_limits(&l, text[i], devices[k], parse_mib, &err), MYTH_OK);
             assert_true(l.bytes[MYTH_MEM_HOST] > 0);
@@ -130,11 +130,21 @@ static void a_share_is_of_the_devices_named(void **state)
         const int ledger = myth_device_ledger(info[i].name);
         if (ledger == MYTH_MEM_HOST || !info[i].total_bytes)
             continue;
-        myth_mem_limits own = {{0}};
+        myth_mem_limits own = {0};
         char both[64];
         snprintf(both, sizeof(both), "cpu,%.31s", info[i].name);
         assert_int_equal(myth_devices_read_limits(&own, "50%", both, parse_mib, &err), MYTH_OK);
         assert_int_equal(own.bytes[ledger], info[i].total_bytes / 2);
+        if (info[i].is_gpu || strncmp(info[i].name, "vulkan", 6) != 0)
+            continue; /* a Vulkan driver that computes on the CPU has the host's memory */
+        const uint64_t larger = 2 * info[i].total_bytes, smaller = info[i].total_bytes / 2;
+        for (int k = 0; k < 3; k++) {
+            myth_mem_set_limit(mem, ledger, k == 0 ? 0 : k == 1 ? smaller : larger); /* that of another machine's */
+            assert_int_equal(myth_devices_limits(&own, mem, info[i].name, &err), MYTH_OK);
+            assert_int_equal(own.in_host, k < 2 ? 1u << ledger : 0);
+            assert_true(k < 2 ? own.host_and > 1 && own.host_and < myth_host_left() + (1u << 30) : own.host_and == 0);
+        }
+        myth_mem_set_limit(mem, ledger, 0);
     }
     assert_int_equal(myth_mem_close(mem), 0);
 }

@@ -433,7 +433,7 @@ static void a_device_has_a_limit_of_its_own(void **state)
             ids[i] = 3 + i;
         uint32_t changes = 0;
         myth_plan refused;
-        myth_mem_limits limits = {{0}};
+        myth_mem_limits limits = {0};
         limits.bytes[own->ledger] = own->total_bytes - 1;
         assert_ok(myth_plan_make(&refused, &r.model, &o, NULL, &limits, false, &rig_err));
         assert_true(!refused.fits && refused.n_suggestion >= 3);

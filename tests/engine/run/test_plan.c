@@ -432,7 +432,7 @@ static void a_short_device_is_told_ways_out(void **state)
                 myth_model_open(&m, mem, spec[d % 2], &(myth_weights_opts){.level = MYTH_WEIGHTS_HEADER}, &rig_err));
             myth_engine_opts o = {.device = device[d / 2], .n_threads = 2, .n_ctx = 8192, .n_seq = 4};
             assert_ok(myth_plan_make(&all, &m, &o, NULL, NULL, false, &rig_err));
-            myth_mem_limits limits = {{0}};
+            myth_mem_limits limits = {0};
             limits.bytes[all.device[1].ledger] = all.device[1].total_bytes / 100 * percent;
             assert_ok(myth_plan_make(&p, &m, &o, NULL, &limits, false, &rig_err));
             assert_false(p.fits);

@@ -157,7 +157,7 @@ static void layers_are_divided_by_limits(void **state)
         }
         const myth_plan_device *a = &all.device[1], *b = &all.device[2];
         const uint64_t both = a->total_bytes + b->total_bytes, share = 10 + round * 80 / 60;
-        myth_mem_limits limits = {{0}};
+        myth_mem_limits limits = {0};
         limits.bytes[a->ledger] = both / 100 * share;
         limits.bytes[b->ledger] = both / 100 * (108 - share);
         assert_ok(myth_plan_make(&p, &m, &o, NULL, &limits, false, &rig_err));
@@ -185,6 +185,40 @@ static void layers_are_divided_by_limits(void **state)
     }
     printf("%u refusals, %u of them with a division\n", n_short, n_split);
     assert_true(n_split > 0);
+}
+
+/* A device whose memory is the host's fits only beside what the host itself takes, to the byte; what is proposed where
+ * it does not is held to the same. */
+static void a_device_in_the_memory_of_the_host(void **state)
+{
+    (void)state;
+    myth_mem *mem;
+    myth_model m;
+    myth_plan all, p;
+    open_header(&mem, &m, "random:gemma3-270m:q8_0");
+    const myth_engine_opts o = {.device = "cuda:0", .n_threads = 2, .n_ctx = 1024};
+    if (myth_plan_make(&all, &m, &o, NULL, NULL, false, &rig_err) != MYTH_OK) {
+        close_header(mem, &m);
+        check_skip("no device beside the CPU can be planned for: %s", rig_err.msg);
+    }
+    const myth_plan_device *host = &all.device[0], *device = &all.device[1];
+    myth_mem_limits limits = {.in_host = 1u << device->ledger, .host_and = all.total_bytes};
+    assert_true(fits(&m, &o, &limits));
+    for (int share = 100; share > 20; share -= 20) {
+        limits.host_and = all.total_bytes / 100 * (uint64_t)share - (share == 100);
+        assert_ok(myth_plan_make(&p, &m, &o, NULL, &limits, false, &rig_err));
+        assert_false(p.fits);
+        assert_int_equal(p.device[1].limit_bytes, limits.host_and - host->total_bytes);
+        for (uint32_t i = 0; i < p.n_suggestion; i++) {
+            myth_engine_opts t = o;
+            myth_mem_limits l = limits;
+            myth_suggestion_apply(&p.suggestion[i], &t, &l);
+            assert_ok(myth_plan_make(&all, &m, &t, NULL, &l, false, &rig_err));
+            assert_true(all.total_bytes <= limits.host_and);
+        }
+        assert_ok(myth_plan_make(&all, &m, &o, NULL, NULL, false, &rig_err));
+    }
+    close_header(mem, &m);
 }
 
 /* ---- the embedding and the head in host memory ---- */
@@ -265,7 +299,7 @@ static void a_device_smaller_than_the_embedding_runs(void **state)
     myth_plan p;
     open_header(&mem, &m, "random:gemma3-270m:q8_0");
     const myth_engine_opts o = {.device = "vulkan:0", .n_threads = 2, .n_ctx = 1024};
-    myth_mem_limits limits = {{0}};
+    myth_mem_limits limits = {0};
     limits.bytes[myth_device_ledger("vulkan:0")] = 68ull << 20;
     if (myth_plan_make(&p, &m, &o, NULL, &limits, false, &rig_err) != MYTH_OK) {
         close_header(mem, &m);
@@ -341,6 +375,7 @@ int main(void)
         cmocka_unit_test(sizes_proposed_are_the_largest),
         cmocka_unit_test(what_grows_with_the_context_shrinks_with_it),
         cmocka_unit_test(layers_are_divided_by_limits),
+        cmocka_unit_test(a_device_in_the_memory_of_the_host),
         cmocka_unit_test(a_head_in_host_memory_changes_no_bit),
         cmocka_unit_test(a_device_smaller_than_the_embedding_runs),
         cmocka_unit_test(a_wrong_option_is_named),
