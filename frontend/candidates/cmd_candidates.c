@@ -529,13 +529,6 @@ static myth_status run_job(job *j, myth_error *err)
     return st;
 }
 
-/* Whether the caller wrote the flag here; a variable or a configuration file is for all commands. */
-static bool is_flag(const myth_cli *cli, const char *name)
-{
-    const myth_opt_slot *s = myth_args_find(cli->parsed, name);
-    return s && s->source == MYTH_FROM_FLAG;
-}
-
 static myth_status read_diff(job *j, myth_error *err)
 {
     unsigned char *text = NULL;
@@ -572,7 +565,7 @@ static myth_status open_judge(job *j, myth_error *err)
     if (!o->judge && o->prompts)
         return myth_fail(err, MYTH_EARG, "--judge-prompts: add --judge");
     if (!o->judge)
-        return is_flag(j->cli, "confidence") || is_flag(j->cli, "model") || o->diff
+        return myth_args_is_flag(j->cli->parsed, "confidence") || myth_args_is_flag(j->cli->parsed, "model") || o->diff
                  ? myth_fail(err, MYTH_EARG, "only --judge asks a model about the places; add it")
                  : MYTH_OK;
     myth_status st = read_diff(j, err);

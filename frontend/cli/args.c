@@ -352,6 +352,12 @@ bool myth_args_is_given(const myth_parsed *p, const char *name)
     return s && s->source != MYTH_FROM_DEFAULT;
 }
 
+bool myth_args_is_flag(const myth_parsed *p, const char *name)
+{
+    const myth_opt_slot *s = myth_args_find(p, name);
+    return s && s->source == MYTH_FROM_FLAG;
+}
+
 /* A word such as -il or -k5: letters that are flags in one word, or a value that is not a word of its own. */
 static bool is_glued(const myth_parsed *p, const char *word, size_t len, char *dst, size_t cap)
 {

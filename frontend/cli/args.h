@@ -95,7 +95,10 @@ myth_status myth_args_set(myth_parsed *p, const char *name, const char *text, co
 myth_status myth_args_parse(myth_parsed *p, int argc, char **argv, myth_error *err);
 /* The slot of a long name; NULL when there is none. */
 const myth_opt_slot *myth_args_find(const myth_parsed *p, const char *name);
-bool myth_args_is_given(const myth_parsed *p, const char *name); /* by flag or environment */
+bool myth_args_is_given(const myth_parsed *p, const char *name); /* by flag, environment or file */
+/* Whether it was written on this command line. A variable or a file speaks to all commands: what it says and this run
+ * has no use for is passed over; only a flag without an effect is refused. */
+bool myth_args_is_flag(const myth_parsed *p, const char *name);
 
 /* Writes the value as text ("4096", "on", "json"), for --show-config. */
 void myth_args_text(const myth_opt_slot *s, char *dst, size_t cap);

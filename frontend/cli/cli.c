@@ -574,7 +574,7 @@ myth_status myth_cli_engine_opts(myth_cli *cli, myth_engine_opts *out, const myt
     }
     if (f->tensor_split)
         MYTH_TRY(read_split(out->split, f->tensor_split, err));
-    if (f->offload_layers && !f->offload)
+    if (f->offload_layers && !f->offload && myth_args_is_flag(cli->parsed, "offload-layers"))
         st = myth_fail(err, MYTH_EARG, "--offload-layers: of what is not said; add --offload weights, or kv");
 fail:
     return st;

@@ -473,9 +473,9 @@ static int run(myth_cli *cli, const void *opts)
             "embed: --json reads one text, --jsonl a text on each line, --files a path on each line; give one of them");
     if (r.o->format == 1 && !r.o->output)
         return myth_cli_failf(cli, MYTH_EARG, "embed: --format npy needs -o FILE");
-    if (!r.o->jsonl && myth_args_is_given(cli->parsed, "line-bytes"))
+    if (!r.o->jsonl && myth_args_is_flag(cli->parsed, "line-bytes"))
         return myth_cli_failf(cli, MYTH_EARG, "embed: --line-bytes is about the lines of --jsonl; add it");
-    if (!r.o->output && myth_args_is_given(cli->parsed, "resume"))
+    if (!r.o->output && myth_args_is_flag(cli->parsed, "resume"))
         return myth_cli_failf(cli, MYTH_EARG, "embed: --resume is about a file that is written; add -o FILE");
     if (myth_hint_check_output("-o", r.o->output, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);

@@ -561,7 +561,7 @@ static int run(myth_cli *cli, const void *opts)
             cli, MYTH_EARG,
             "generate: --tool-choice is about the tools of --messages FILE or of the lines of --jsonl "
             "FILE; add one of them");
-    if (r.o->system && !r.o->chat)
+    if (!r.o->chat && myth_args_is_flag(cli->parsed, "system-prompt"))
         return myth_cli_failf(cli, MYTH_EARG, "generate: --system-prompt belongs to a chat; add --chat");
     myth_status st = generate(&r, &err);
     if (st == MYTH_OK && r.o->dry_run) {

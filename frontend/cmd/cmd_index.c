@@ -370,7 +370,7 @@ static int run_places(myth_cli *cli, const index_opts *o, bool is_prune)
     static const char *const other[] = {"check", "rebuild", "embed", "embed-model", "no-embed"};
     const char *verb = is_prune ? "prune" : "list";
     for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
-        if (myth_args_is_given(cli->parsed, other[i]))
+        if (myth_args_is_flag(cli->parsed, other[i]))
             return myth_cli_failf(cli, MYTH_EARG,
                                   "index %s: --%s is for the index of one directory; leave it out, or give ./%s", verb,
                                   other[i], verb);
@@ -398,7 +398,7 @@ static int run_index(myth_cli *cli, const void *opts)
     semantic vectors = {0};
     const bool is_list = cli->n_arg && strcmp(cli->arg[0], "list") == 0,
                is_prune = cli->n_arg && strcmp(cli->arg[0], "prune") == 0;
-    const char *stray = myth_args_is_given(cli->parsed, "older-than") ? "older-than" : o->dry_run ? "dry-run" : NULL;
+    const char *stray = myth_args_is_flag(cli->parsed, "older-than") ? "older-than" : o->dry_run ? "dry-run" : NULL;
     if (stray && !is_prune)
         return myth_cli_failf(cli, MYTH_EARG, "index: --%s belongs to index prune; leave it out", stray);
     if (is_list || is_prune)

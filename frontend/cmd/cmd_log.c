@@ -664,12 +664,12 @@ fail:
 
 /* ---- prune ---- */
 
-/* A flag of prune that was given, one that says what may go before --dry-run; NULL = none. */
-static const char *prune_flag(const myth_cli *cli)
+/* A flag of prune for which is_set holds, one that says what may go before --dry-run; NULL = none. */
+static const char *prune_flag(const myth_cli *cli, bool (*is_set)(const myth_parsed *p, const char *name))
 {
     static const char *const flag[] = {"keep", "older-than", "max-size", "dry-run"};
     for (size_t i = 0; i < sizeof(flag) / sizeof(flag[0]); i++)
-        if (myth_args_is_given(cli->parsed, flag[i]))
+        if (is_set(cli->parsed, flag[i]))
             return flag[i];
     return NULL;
 }
@@ -719,7 +719,7 @@ static int run_log(myth_cli *cli, const void *opts)
     }
     if ((verb == VERB_LIST || verb == VERB_PRUNE) && cli->n_arg > 1)
         return myth_cli_failf(cli, MYTH_EARG, "log %s: got '%.80s', expected no argument", verbs[verb], cli->arg[1]);
-    const char *stray = prune_flag(cli);
+    const char *stray = prune_flag(cli, verb == VERB_PRUNE ? myth_args_is_given : myth_args_is_flag);
     if (stray && verb != VERB_PRUNE)
         return myth_cli_failf(cli, MYTH_EARG, "log %s: --%s belongs to log prune; leave it out", verbs[verb], stray);
     if (verb == VERB_PRUNE && (!stray || strcmp(stray, "dry-run") == 0))

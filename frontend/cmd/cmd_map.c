@@ -191,7 +191,7 @@ static int run_map(myth_cli *cli, const void *opts)
     myth_mem *own = NULL, *mem = cli->mem;
     if (o->query && !o->query[0])
         return myth_cli_failf(cli, MYTH_EARG, "map: --for: the query is empty; ask in words, or leave --for out");
-    if (!o->summaries && myth_args_is_given(cli->parsed, "summary-files"))
+    if (!o->summaries && myth_args_is_flag(cli->parsed, "summary-files"))
         return myth_cli_failf(cli, MYTH_EARG, "map: --summary-files counts what --summaries makes; add --summaries");
     if (o->summaries) {
         MYTH_TRY(myth_mem_open(&own, 0, &err));

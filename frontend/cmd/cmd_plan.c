@@ -66,7 +66,9 @@ static const myth_option_group groups[] = {
     MYTH_GROUP_ENGINE(plan_opts, engine),
 };
 
-static bool has_sets(const plan_opts *o) { return o->sets.threshold > 0.0f; }
+/* A threshold that a file or a variable gives is about the answers of generate, and nothing to the other commands. */
+static bool has_sets(const plan_opts *o) { return o->sets.threshold > 0.0f && o->what == FOR_GENERATE && !o->is_table; }
+
 static bool has_branches(const plan_opts *o) { return has_sets(o) && o->sets.combine == MYTH_COMBINE_APART; }
 
 static myth_sets_opts sets_of(const plan_opts *o)
@@ -359,10 +361,10 @@ static myth_status check_flags(const myth_cli *cli, const plan_opts *o, myth_err
     for (size_t t = 0; t < sizeof(table) / sizeof(table[0]); t++)
         for (size_t i = 0; i < table[t].n; i++)
             if (o->what != table[t].of && o->what != table[t].or_of &&
-                myth_args_is_given(cli->parsed, table[t].opt[i].name))
+                myth_args_is_flag(cli->parsed, table[t].opt[i].name))
                 return myth_fail(err, MYTH_EARG, "plan: --%s is a flag of --for %s; add it, or leave the flag out",
                                  table[t].opt[i].name, for_name[table[t].of]);
-    if (is_job(o) && myth_args_is_given(cli->parsed, "parallel"))
+    if (is_job(o) && myth_args_is_flag(cli->parsed, "parallel"))
         return myth_fail(err, MYTH_EARG, "plan: --for %s runs its prompts together already; leave out --parallel",
                          for_name[o->what]);
     return MYTH_OK;
@@ -374,10 +376,10 @@ static myth_status check(const myth_cli *cli, const plan_opts *o, myth_error *er
     const myth_status st = myth_token_sets_check(cli, &o->sets, err);
     if (st != MYTH_OK)
         return st;
-    if (has_sets(o) && (o->what != FOR_GENERATE || o->is_table))
+    if (o->sets.threshold > 0.0f && !has_sets(o) && myth_args_is_flag(cli->parsed, "parallel-threshold"))
         return myth_fail(err, MYTH_EARG, "plan: --parallel-threshold is about an answer of generate; leave out %s",
                          o->is_table ? "--table" : "--for, or the flag");
-    if (!has_sets(o) && myth_args_is_given(cli->parsed, "n-predict"))
+    if (!has_sets(o) && myth_args_is_flag(cli->parsed, "n-predict"))
         return myth_fail(err, MYTH_EARG,
                          "plan: -n bounds the rows of sets; add --parallel-threshold P, or leave it out");
     if (o->is_table && o->as)

@@ -135,7 +135,7 @@ myth_status myth_generate_check_many(const myth_cli *cli, const myth_generate_fl
 {
     static const char *const own[] = {"output", "parallel", "top-logprobs", "resume", "share", "data-parallel"};
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]) && !o->jsonl; i++)
-        if (myth_args_is_given(cli->parsed, own[i]))
+        if (myth_args_is_flag(cli->parsed, own[i]))
             return myth_fail(err, MYTH_EARG, "generate: --%s belongs to many prompts; add --jsonl FILE", own[i]);
     if (!o->jsonl)
         return MYTH_OK;

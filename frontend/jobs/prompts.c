@@ -366,7 +366,10 @@ myth_status myth_prompts_look(myth_prompts *p, myth_prompts_survey *out,
                               myth_status (*visit)(void *user, const myth_job_prompt *it, myth_error *err), void *user,
                               myth_error *err)
 {
-    const char *of_chats = p->o->system ? "--system-prompt" : p->o->thinks ? "--reasoning-budget" : NULL;
+    const myth_parsed *parsed = p->cli->parsed;
+    const char *of_chats = p->o->system && myth_args_is_flag(parsed, "system-prompt")    ? "--system-prompt"
+                         : p->o->thinks && myth_args_is_flag(parsed, "reasoning-budget") ? "--reasoning-budget"
+                                                                                         : NULL;
     myth_status st = MYTH_OK;
     myth_job_prompt it;
     bool has = true, has_chat = p->o->is_chat;

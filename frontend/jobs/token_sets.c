@@ -24,15 +24,15 @@ const myth_option myth_options_token_sets[MYTH_N_OPTIONS_TOKEN_SETS] = {
 myth_status myth_token_sets_check(const myth_cli *cli, const myth_token_set_flags *f, myth_error *err)
 {
     for (int i = 1; i < MYTH_N_OPTIONS_TOKEN_SETS && !(f->threshold > 0.0f); i++)
-        if (myth_args_is_given(cli->parsed, myth_options_token_sets[i].name))
+        if (myth_args_is_flag(cli->parsed, myth_options_token_sets[i].name))
             return myth_fail(err, MYTH_EARG, "--%s is about several tokens a position; add --parallel-threshold P",
                              myth_options_token_sets[i].name);
     static const char *const within[] = {"set-mode", "prune", "prune-after"};
     for (size_t i = 0; i < sizeof(within) / sizeof(within[0]) && f->combine == MYTH_COMBINE_APART; i++)
-        if (myth_args_is_given(cli->parsed, within[i]))
+        if (myth_args_is_flag(cli->parsed, within[i]))
             return myth_fail(err, MYTH_EARG,
                              "--%s is about tokens beside each other; leave it out with --combine branches", within[i]);
-    if (myth_args_is_given(cli->parsed, "prune-after") && !(f->prune > 0.0f))
+    if (myth_args_is_flag(cli->parsed, "prune-after") && !(f->prune > 0.0f))
         return myth_fail(err, MYTH_EARG, "--prune-after says when tokens are taken out; add --prune SHARE");
     return MYTH_OK;
 }

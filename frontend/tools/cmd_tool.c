@@ -61,7 +61,7 @@ static int run_tool(myth_cli *cli, const void *opts)
     char *text = NULL;
     size_t n = 0;
     bool is_found = false;
-    if (!name && myth_args_is_given(cli->parsed, "args"))
+    if (!name && myth_args_is_flag(cli->parsed, "args"))
         return myth_cli_failf(cli, MYTH_EARG, "tool: --args belongs to a tool; the command is mythos tool NAME");
     if (!name)
         return list_tools(o->json);

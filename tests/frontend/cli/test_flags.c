@@ -480,6 +480,54 @@ static void what_has_no_effect_is_refused(void **state)
     }
 }
 
+/* A file or a variable speaks to all commands: what this run has no use for changes nothing, and is no mistake. */
+static void settings_without_an_effect_are_passed_over(void **state)
+{
+    static const char *const set[] = {
+        "max_parallel_tokens: 3",
+        "max_memory_gb: 3\\nmax_cache_tokens: 640",
+        "set_mode: visible",
+        "prune_after: 2",
+        "parallel: 4",
+        "resume: off",
+        "top_logprobs: 2",
+        "offload_layers: 2",
+        "n_predict: 7",
+        "parallel_threshold: 0.5",
+    };
+    static const char *const line[] = {
+        "generate " TINY "-p x -n 1 -c 256 --ignore-eos --parallel-threshold 0",
+        "plan " TINY "-n 128 --parallel-threshold 0.5",
+        "plan " TINY "--for logits",
+        "embed $D/short",
+    };
+    char *free_of[4], command[512];
+    (void)state;
+    cli_shell(&r, "echo a few words >$D/short");
+    for (size_t k = 0; k < 4; k++) {
+        cli_expect(&r, line[k], 0);
+        free_of[k] = strdup(r.out);
+        assert_non_null(free_of[k]);
+    }
+    for (size_t i = 0; i < sizeof(set) / sizeof(set[0]); i++)
+        for (size_t k = 0; k < 4; k++) {
+            const bool has_effect = k == 1 || (k == 2 && (i == 1 || i == 4)); /* of a plan */
+            snprintf(command, sizeof(command), "printf '%s\\n' >$D/set.yaml; $M %s --config $D/set.yaml", set[i],
+                     line[k]);
+            cli_shell(&r, command);
+            if (r.code != 0 || (!has_effect && strcmp(r.out, free_of[k]) != 0))
+                fail_msg("%s: exit %d: %s%s", command, r.code, r.out, r.err);
+        }
+    for (size_t k = 0; k < 4; k++)
+        free(free_of[k]);
+    cli_shell(&r, "MYTHOS_MAX_PARALLEL_TOKENS=3 MYTHOS_PARALLEL=4 $M generate " TINY "-p x -n 1");
+    assert_int_equal(r.code, 0);
+    cli_expect(&r, "generate " TINY "-p x --max-parallel-tokens 3", 2);
+    cli_expect(&r, "generate " TINY "-p x --parallel 3", 2);
+    cli_expect(&r, "plan " TINY "-n 3", 2);
+    cli_expect(&r, "plan " TINY "--for chat --parallel-threshold 0.1", 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -499,6 +547,7 @@ int main(void)
         cmocka_unit_test(load_mode_and_tensor_check),
         cmocka_unit_test(exact_and_fast_logits),
         cmocka_unit_test(what_has_no_effect_is_refused),
+        cmocka_unit_test(settings_without_an_effect_are_passed_over),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }
