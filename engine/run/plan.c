@@ -318,30 +318,47 @@ static void suggest_other_places(suggester *s, const myth_engine_opts *o)
 /* The smallest context that is of any use. */
 static uint32_t least_context(const myth_engine_opts *o) { return o->n_ctx_least > MIN_CTX ? o->n_ctx_least : MIN_CTX; }
 
-/* Tries the smallest rows, context and number of sequences together, as far as they can be smaller. */
-static void suggest_smallest(suggester *s, const myth_engine_opts *o)
+/* Makes rows, context, number of sequences and, with is_least, also the type of keys and values as small as they can
+ * be. Returns what is changed. */
+static uint32_t shrink_all(myth_engine_opts *o, bool is_least)
 {
-    myth_engine_opts t = *o;
     uint32_t changes = 0;
     if (o->n_ubatch > MIN_UBATCH && !(o->fixed & MYTH_CHANGE_UBATCH)) {
-        t.n_ubatch = MIN_UBATCH;
+        o->n_ubatch = MIN_UBATCH;
         changes |= MYTH_CHANGE_UBATCH;
     }
     if (o->n_ctx > least_context(o) && !(o->fixed & MYTH_CHANGE_CTX)) {
-        t.n_ctx = least_context(o);
-        t.page_tok = 0;
+        o->n_ctx = least_context(o);
+        o->page_tok = 0;
         changes |= MYTH_CHANGE_CTX;
     }
     if (o->n_seq > 1 && !(o->fixed & MYTH_CHANGE_SEQ)) {
-        t.n_seq = 1;
+        o->n_seq = 1;
         changes |= MYTH_CHANGE_SEQ;
     }
-    if (changes)
-        suggest(s, &t, changes);
+    if (is_least && !o->no_cache && !(o->fixed & MYTH_CHANGE_CACHE_TYPE)) {
+        o->has_cache_type = true;
+        o->type_k = o->type_v = MYTH_Q8_0;
+        changes |= MYTH_CHANGE_CACHE_TYPE;
+    }
+    return changes;
 }
 
-/* Tries single changes, then pairs, then everything at its smallest, and last a higher limit for the host. There are at
- * least three suggestions where the caller fixed nothing. A device's limit is never raised: it has no more memory. */
+/* Tries the smallest rows, context and number of sequences together; where nothing else fits, with a smaller type of
+ * keys and values, too. */
+static void suggest_smallest(suggester *s, const myth_engine_opts *o)
+{
+    for (int is_least = 0; is_least < 2; is_least++) {
+        myth_engine_opts t = *o;
+        const uint32_t changes = shrink_all(&t, is_least);
+        if (changes && !(is_least && s->plan->n_suggestion))
+            suggest(s, &t, changes);
+    }
+}
+
+/* Tries single changes, then pairs, then everything at its smallest, and last higher limits for the host, down to the
+ * least that is enough. There are at least three suggestions where the caller fixed nothing. A device's limit is never
+ * raised: it has no more memory. */
 static void suggest_all(suggester *s, const myth_engine_opts *given)
 {
     myth_engine_opts o = given ? *given : (myth_engine_opts){0}, t;
@@ -414,6 +431,13 @@ static void suggest_all(suggester *s, const myth_engine_opts *given)
         uint64_t mib = (small.total_bytes + MiB - 1) / MiB;
         *limit = mib * MiB;
         suggest(s, &t, where | MYTH_CHANGE_UBATCH | MYTH_CHANGE_CACHE_TYPE);
+    }
+    t = o;
+    const uint32_t all = shrink_all(&t, true);
+    if (all && plan_once(&small, s->m, &t, s->extra, NULL, NULL) == MYTH_OK) {
+        *limit = (small.total_bytes + MiB - 1) / MiB * MiB;
+        if (*limit > was) /* else the same without a higher limit is there already */
+            suggest(s, &t, where | all);
     }
     *limit = was;
 }

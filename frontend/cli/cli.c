@@ -7,6 +7,7 @@
 #include "engine/base/mtime.h"
 #include "engine/base/text.h"
 #include "engine/run/devices.h"
+#include "engine/run/embed.h"
 #include "version.h"
 
 #include <ctype.h>
@@ -385,6 +386,24 @@ static uint32_t fixed_options(const myth_cli *cli)
     return fixed;
 }
 
+/* The least that an encoder needs, whatever texts it is for; what these take more says the plan of a run. */
+static myth_status refuse_encoder(myth_cli *cli, const myth_model *m, const myth_engine_opts *opts, myth_error *err)
+{
+    enum { LEAST_ROWS = 16 };
+    char need[24], limit[24];
+    myth_engine_opts eo = *opts;
+    myth_plan_extra extra = {0};
+    myth_plan plan;
+    eo.n_ubatch = LEAST_ROWS;
+    myth_embedder_opts(&eo, m, LEAST_ROWS);
+    if (myth_embedder_needs(&extra, m, NULL) != MYTH_OK ||
+        myth_plan_make(&plan, m, &eo, &extra, NULL, false, NULL) != MYTH_OK)
+        return MYTH_ENOMEM;
+    return myth_fail(
+        err, MYTH_ENOFIT, "needs at least %s, limit %s; raise --mem-limit to that, and to more for many texts",
+        myth_size_text(need, plan.device[0].total_bytes), myth_size_text(limit, cli->limits.bytes[MYTH_MEM_HOST]));
+}
+
 /* The limit was reached before the run had a plan. Opens the headers again in a ledger without a limit and makes the
  * plan, so that the refusal can name the bytes that are needed. */
 static myth_status refuse_with_numbers(myth_cli *cli, const char *spec, const char *tokenizer, myth_error *err)
@@ -393,7 +412,7 @@ static myth_status refuse_with_numbers(myth_cli *cli, const char *spec, const ch
     myth_model m = {0};
     myth_plan plan;
     myth_engine_opts eo = {.device = "cpu", .is_exact = cli->global->is_exact, .fixed = fixed_options(cli)};
-    const myth_plan_extra extra = {.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli)};
+    myth_plan_extra extra = {.bytes[MYTH_MEM_STAGING] = myth_cli_staging(cli)};
     const myth_weights_opts header = {
         .level = MYTH_WEIGHTS_HEADER,
         .tokenizer = tokenizer,
@@ -405,8 +424,12 @@ static myth_status refuse_with_numbers(myth_cli *cli, const char *spec, const ch
     if (myth_mem_open(&mem, 0, NULL) != MYTH_OK)
         return MYTH_ENOMEM;
     st = myth_model_open(&m, mem, spec, &header, NULL);
-    const bool is_planned = st == MYTH_OK && myth_cli_plan_here(cli, &plan, &m, &eo, &extra, NULL) == MYTH_OK;
-    st = is_planned && !plan.fits ? myth_cli_refuse(cli, &plan, err) : MYTH_ENOMEM;
+    if (st == MYTH_OK && m.config.is_bidirectional)
+        st = refuse_encoder(cli, &m, &eo, err);
+    else if (st == MYTH_OK && myth_cli_plan_here(cli, &plan, &m, &eo, &extra, NULL) == MYTH_OK && !plan.fits)
+        st = myth_cli_refuse(cli, &plan, err);
+    else
+        st = MYTH_ENOMEM;
     myth_model_close(&m);
     myth_mem_close(mem);
     return st;

@@ -448,6 +448,7 @@ static myth_status generate(run_state *r, myth_error *err)
         MYTH_TRY(myth_grammars_of_tools(&r->grammar, &r->model, o->tool_choice, r->talk.tools, err));
     MYTH_TRY(show_prompt(r, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
+    eo.fixed |= MYTH_CHANGE_SEQ; /* --parallel is a flag of --jsonl */
     myth_generate_opts g = {
         .prompt = r->prompt,
         .n_prompt = (uint32_t)r->n_prompt,

@@ -85,6 +85,7 @@ static void plan_generate(const plan_opts *o, const myth_model *m, myth_engine_o
     const myth_sample_params greedy = {0};
     const myth_sets_opts so = sets_of(o);
     myth_generate_needs(eo, &greedy, false);
+    eo->fixed |= has_sets(o) ? MYTH_CHANGE_SEQ : 0; /* one answer, for which generate has no --parallel */
     if (has_branches(o))
         myth_branches_needs(eo, &so);
     else if (has_sets(o))

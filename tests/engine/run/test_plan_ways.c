@@ -187,6 +187,41 @@ static void layers_are_divided_by_limits(void **state)
     assert_true(n_split > 0);
 }
 
+/* Where only everything at its smallest fits, that is proposed, to the byte; below it the least limit that is enough. */
+static void the_smallest_of_all_is_proposed(void **state)
+{
+    (void)state;
+    myth_mem *mem;
+    myth_model m;
+    myth_plan least, p;
+    open_header(&mem, &m, "random:gemma3-270m:q8_0");
+    const myth_engine_opts o = {.device = "cpu", .n_threads = 1};
+    const myth_engine_opts small = {
+        .device = "cpu",
+        .n_threads = 1,
+        .n_ctx = 256,
+        .n_ubatch = 16,
+        .has_cache_type = true,
+        .type_k = MYTH_Q8_0,
+        .type_v = MYTH_Q8_0,
+    };
+    const uint64_t MiB = 1 << 20;
+    assert_ok(myth_plan_make(&least, &m, &small, NULL, NULL, false, &rig_err));
+    for (uint64_t below = 0; below < 2; below++) {
+        const myth_mem_limits limits = {.bytes = {least.total_bytes - below}};
+        uint64_t least_limit = UINT64_MAX;
+        assert_ok(myth_plan_make(&p, &m, &o, NULL, &limits, true, &rig_err));
+        assert_false(p.fits);
+        for (uint32_t i = 0; i < p.n_suggestion; i++) {
+            const bool is_higher = (p.suggestion[i].changes & MYTH_CHANGE_LIMIT) != 0;
+            const uint64_t limit = is_higher ? p.suggestion[i].limit_bytes : limits.bytes[0];
+            least_limit = limit < least_limit ? limit : least_limit;
+        }
+        assert_int_equal(least_limit, below ? (least.total_bytes + MiB - 1) / MiB * MiB : least.total_bytes);
+    }
+    close_header(mem, &m);
+}
+
 /* A device whose memory is the host's fits only beside what the host itself takes, to the byte; what is proposed where
  * it does not is held to the same. */
 static void a_device_in_the_memory_of_the_host(void **state)
@@ -375,6 +410,7 @@ int main(void)
         cmocka_unit_test(sizes_proposed_are_the_largest),
         cmocka_unit_test(what_grows_with_the_context_shrinks_with_it),
         cmocka_unit_test(layers_are_divided_by_limits),
+        cmocka_unit_test(the_smallest_of_all_is_proposed),
         cmocka_unit_test(a_device_in_the_memory_of_the_host),
         cmocka_unit_test(a_head_in_host_memory_changes_no_bit),
         cmocka_unit_test(a_device_smaller_than_the_embedding_runs),

@@ -11,6 +11,7 @@
 static const char *const command[] = {
     "generate " MODEL "-p x -n 4",
     "generate " MODEL "-p x -n 4 -c 4096",
+    "generate " MODEL "-p x -n 4 --parallel-threshold 0.001 --combine branches",
     "generate " MODEL "--jsonl $D/p.jsonl -n 4 --parallel 4 --output $D/g.out",
     "logits " MODEL "--ids 1,2,3 --top-k 2",
     "perplexity " MODEL "$D/text",
@@ -47,7 +48,7 @@ static double need_mib(const char *line)
     snprintf(run, sizeof(run), "rm -f $D/*.out*; $M %s --mem-limit 64K", line);
     cli_shell(&r, run);
     const char *needs = strstr(r.err, "needs ");
-    if (!needs || sscanf(needs, "needs %lf MiB", &mib) != 1)
+    if (!needs || (sscanf(needs, "needs %lf MiB", &mib) != 1 && sscanf(needs, "needs at least %lf MiB", &mib) != 1))
         fail_msg("%s: exit %d: %s", run, r.code, r.err);
     return mib;
 }
