@@ -4,6 +4,7 @@
 #define _GNU_SOURCE /* strcasestr */
 #include "symbols.h"
 #include "exported.h"
+#include "macro_calls.h"
 #include "engine/base/text.h"
 
 #include <ctype.h>
@@ -25,6 +26,7 @@ enum role {
     OPEN,
     IMPORT,
     COMMENT,
+    TOKENS,
     REF,
     ROLE_N = REF + MYTH_REF_KIND_N
 };
@@ -37,7 +39,7 @@ static enum role role_of(const char *name)
     } words[] = {
         {"scope", SCOPE}, {"def.call", DEF_CALL},   {"name", NAME},           {"parent", PARENT},
         {"body", BODY},   {"call.name", CALL_NAME}, {"call.text", CALL_TEXT}, {"mark", MARK},
-        {"open", OPEN},   {"import", IMPORT},       {"comment", COMMENT},
+        {"open", OPEN},   {"import", IMPORT},       {"comment", COMMENT},     {"tokens", TOKENS},
     };
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
         if (strcmp(words[i].name, name) == 0)
@@ -615,6 +617,8 @@ static void emit(myth_symbols *s)
     }
 }
 
+static void on_macro_call(void *symbols, TSNode name) { add_use(symbols, name, MYTH_REF_CALL); }
+
 static void on_match(void *symbols, const TSQueryMatch *found)
 {
     myth_symbols *s = symbols;
@@ -630,6 +634,8 @@ static void on_match(void *symbols, const TSQueryMatch *found)
         TSNode node = found->captures[i].node;
         if (role == OPEN || role == COMMENT)
             myth_node_marks_add(s->cut, role == OPEN ? &s->open : &s->comment, node);
+        else if (role == TOKENS)
+            myth_macro_calls(node, text_at(s, 0), on_macro_call, s);
         else if (!m.has[role]) {
             m.node[role] = node;
             m.has[role] = true;

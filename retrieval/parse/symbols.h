@@ -13,6 +13,7 @@
  *            open         a container that is cut between its members even if it would fit
  *            import       an import statement;  ref.import is the path in it
  *            ref.call, ref.type, ref.read   a name that is used
+ *            tokens       what a macro is given, unparsed; the calls in it are uses (macro_calls.h)
  * Units      offsets in bytes of the file, 32 bits: parsed files are smaller than MYTH_PARSE_FILE_BYTES
  * Owner      close frees what find made; the tree and the cut must outlive it
  * Errors     out of memory is kept in the cut

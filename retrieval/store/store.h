@@ -44,7 +44,7 @@ typedef struct myth_store myth_store;
 #define MYTH_FILE_ID_MAX ((INT64_C(1) << 43) - 1)
 
 enum {
-    MYTH_STORE_VERSION = 13,
+    MYTH_STORE_VERSION = 14,
     MYTH_STORE_APPLICATION = 0x6d795468,
     MYTH_BLOCK_BYTES = 32 << 10, /* text compressed together: a read unpacks one or two blocks */
     MYTH_CHUNK_HASH_BYTES = 8,   /* the first bytes of XXH3-128: finds copies, proves nothing */

@@ -22,6 +22,6 @@
 (call_expression function: (_) @call.name arguments: (arguments . (string_literal) @call.text)) @def.call
 
 (call_expression function: (_) @ref.call)
-(macro_invocation macro: (identifier) @ref.call)
+(macro_invocation macro: (_) @ref.call (token_tree) @tokens)
 (type_identifier) @ref.type
 (arguments (identifier) @ref.read)

@@ -103,3 +103,9 @@ steps! { one, two }
 pub fn after() {
     cfg_rt! { fn local() {} }
 }
+
+fn in_macros(c: &Counter) {
+    assert_eq!(c.total_of(1), (2), "{}", worth!(c));
+    println!("{:?}", vec![grow::<Vec<u8>>(2), inner::shrink /* by one */ (3), c.next + (4)]);
+    log::note!(fn defined(a: u8) { struct Pair(u8); self.bump(a) });
+}
