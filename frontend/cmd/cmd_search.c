@@ -2,8 +2,9 @@
  * rows of a corpus. */
 #include "frontend/eval/corpus.h"
 #include "frontend/common/embedding.h"
+#include "frontend/common/unsearched.h"
 #include "frontend/common/open_index.h"
-#include "frontend/cli/hints.h"
+#include "frontend/search/files.h"
 #include "frontend/search/rows.h"
 #include "frontend/search/scopes.h"
 
@@ -19,7 +20,7 @@ typedef struct {
     uint32_t k, before, after, around;
     int mode;
     myth_opt_list regexp, glob, type;
-    bool files, paths, lexical, chunks, explain, json, ignore_case, is_word, fixed, count;
+    bool files, paths, lexical, chunks, explain, json, ignore_case, is_word, fixed, count, hidden, no_ignore;
 } search_opts;
 
 static const myth_option search_options[] = {
@@ -48,6 +49,10 @@ static const myth_option search_options[] = {
      "search only files that match G, such as *.{c,h}; '!G' leaves them out; may be given several times"},
     {"type", "-t", MYTH_OPT_LIST, "LANG", offsetof(search_opts, type), NULL, 0, 0,
      "search only files of the language (c, cpp, python, ...); may be given several times"},
+    {"hidden", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, hidden), NULL, 0, 0,
+     "find lines in files and directories whose name begins with a dot, too (git's own are left out)"},
+    {"no-ignore", "-u", MYTH_OPT_FLAG, NULL, offsetof(search_opts, no_ignore), NULL, 0, 0,
+     "find lines in files that ignore files leave out, too"},
     {"files", NULL, MYTH_OPT_FLAG, NULL, offsetof(search_opts, files), NULL, 0, 0,
      "show only the best hit of each file"},
     {"files-with-matches", "-l", MYTH_OPT_FLAG, NULL, offsetof(search_opts, paths), NULL, 0, 0,
@@ -216,64 +221,9 @@ fail:
 
 /* ---- lines: literal and regex ---- */
 
-/* Names the language that was probably meant: one spelled alike, or the one whose files end so ("py", "rs"). */
-static myth_status unknown_language(const char *name, myth_error *err)
+static myth_search_files files_of(const search_opts *o)
 {
-    enum { LANGUAGES_MAX = 256 };
-    const char *known[LANGUAGES_MAX];
-    char file[80];
-    uint32_t n = 0;
-    while (n < LANGUAGES_MAX && (known[n] = myth_detect_language_name(n)) != NULL)
-        n++;
-    snprintf(file, sizeof(file), "file.%.60s", name);
-    const char *near = myth_detect_language(file, NULL, 0);
-    if (!near[0] || strcmp(near, "text") == 0) /* what no ending tells is text */
-        near = myth_args_nearest(name, known, n);
-    return near ? myth_fail(err, MYTH_EARG, "--type: unknown language '%.60s'; did you mean %s?", name, near)
-                : myth_fail(err, MYTH_EARG, "--type: unknown language '%.60s'; mythos languages lists them", name);
-}
-
-/* Says that the filters left no file, which is not the same as a file without a hit. */
-static void note_no_file(const myth_cli *cli, const search_opts *o, uint32_t n_file)
-{
-    if (n_file == 0 && (o->glob.n || o->type.n))
-        myth_term_note(cli->term, "no file passes %s%s%s; mythos scan lists the files that there are",
-                       o->glob.n ? "--glob" : "", o->glob.n && o->type.n ? " and " : "", o->type.n ? "--type" : "");
-}
-
-/* Lists the files that --glob and --type allow, without opening them. */
-static myth_status list_files(myth_scan_list *list, myth_cli *cli, const search_opts *o, const char *dir,
-                              myth_error *err)
-{
-    const char *glob[MYTH_OPT_LIST_MAX + 1] = {0};
-    for (int i = 0; i < o->glob.n; i++)
-        glob[i] = o->glob.item[i];
-    for (int i = 0; i < o->type.n; i++)
-        if (!myth_detect_is_language(o->type.item[i]))
-            return unknown_language(o->type.item[i], err);
-    if (myth_hint_check_dir(dir, err) != MYTH_OK)
-        return err->code;
-    myth_scan_opts so = {
-        .root = dir,
-        .globs = o->glob.n ? glob : NULL,
-        .names_only = true,
-        .n_threads = cli->global->n_threads,
-        .is_cancelled = cli->cancel,
-    };
-    myth_status st = myth_scan(list, cli->mem, &so, err);
-    if (st != MYTH_OK || !o->type.n)
-        return st;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < list->n_file; i++) {
-        const char *language = myth_detect_language(list->file[i].path, NULL, 0);
-        bool is_wanted = false;
-        for (int k = 0; k < o->type.n; k++)
-            is_wanted = is_wanted || strcmp(o->type.item[k], language) == 0;
-        if (is_wanted)
-            list->file[n++] = list->file[i];
-    }
-    list->n_file = n;
-    return MYTH_OK;
+    return (myth_search_files){.glob = &o->glob, .type = &o->type, .hidden = o->hidden, .no_ignore = o->no_ignore};
 }
 
 /* Which lines are wanted. */
@@ -289,7 +239,9 @@ typedef struct {
 typedef struct {
     myth_rows *rows;
     const myth_scope *scope;
-    uint64_t n_match; /* of all scopes */
+    uint64_t n_match; /* of all scopes, as are the next two */
+    uint64_t n_out[MYTH_SCAN_REASON_N];
+    uint32_t n_file;
     bool is_over;
     char path[2 * PATH_MAX];
 } scope_rows;
@@ -306,14 +258,15 @@ static bool put_row(void *arg, const myth_grep_row *at)
 }
 
 static myth_status search_scope(myth_cli *cli, const search_opts *o, const line_query *q, scope_rows *s,
-                                uint32_t *n_file, uint64_t *n_unread, myth_error *err)
+                                uint64_t *n_unread, myth_error *err)
 {
+    const myth_search_files wanted = files_of(o);
     myth_status st = MYTH_OK;
     uint64_t n = 0;
     myth_scan_file file = {.path = s->scope->file};
     myth_scan_list list = {0}, one = {.file = &file, .n_file = 1};
     if (!s->scope->file)
-        MYTH_TRY(list_files(&list, cli, o, s->scope->root, err));
+        MYTH_TRY(myth_search_files_list(&list, cli, &wanted, s->scope->root, err));
     const myth_scan_list *files = s->scope->file ? &one : &list;
     myth_grep_opts go = {
         .root = s->scope->root,
@@ -326,15 +279,45 @@ static myth_status search_scope(myth_cli *cli, const search_opts *o, const line_
         .max_rows = q->max_rows ? q->max_rows - s->n_match : 0,
         .n_before = q->before,
         .n_after = q->after,
+        .n_out = s->n_out,
         .is_cancelled = cli->cancel,
     };
     st = myth_grep(cli->mem, files, &go, put_row, s, &n, err);
     if (st == MYTH_EARG && q->is_regex)
         myth_fail(err, st, "%.200s; -F finds the text as it is written", err->msg);
-    *n_file += files->n_file;
+    s->n_file += files->n_file;
     *n_unread += n + list.n_out[MYTH_SCAN_UNREADABLE]; /* counts directories; the scan does not open files */
 fail:
     myth_scan_close(&list, cli->mem);
+    return st;
+}
+
+/* Says what else there is where the text may be that was found nowhere. */
+static myth_status note_left_out(myth_cli *cli, const search_opts *o, const line_query *q, const scope_rows *s,
+                                 myth_error *err)
+{
+    char text[200];
+    const char *glob[MYTH_OPT_LIST_MAX + 1] = {0};
+    myth_unsearched l = {.n = {0}};
+    myth_status st = MYTH_OK;
+    memcpy(l.n, s->n_out, sizeof(l.n));
+    for (int i = 0; i < o->glob.n; i++)
+        glob[i] = o->glob.item[i];
+    for (uint32_t i = 0; i < q->scopes->n && st == MYTH_OK; i++) {
+        const myth_scan_opts so = {
+            .root = q->scopes->scope[i].root,
+            .globs = o->glob.n ? glob : NULL,
+            .hidden = o->hidden,
+            .no_ignore = o->no_ignore,
+            .n_threads = cli->global->n_threads,
+            .is_cancelled = cli->cancel,
+        };
+        st = q->scopes->scope[i].file ? MYTH_OK : myth_unsearched_add(&l, cli, &so, err);
+    }
+    myth_unsearched_say(&l, text, sizeof(text));
+    if (st == MYTH_OK && text[0])
+        myth_term_note(cli->term, "not searched: %s; mythos scan --explain lists them%s", text,
+                       l.n[MYTH_SCAN_HIDDEN] || l.n[MYTH_SCAN_IGNORED] ? ", --hidden and -u search more" : "");
     return st;
 }
 
@@ -344,14 +327,17 @@ static myth_status search_lines(myth_cli *cli, const search_opts *o, const line_
 {
     myth_status st = MYTH_OK;
     uint64_t n_unread = 0;
-    uint32_t n_file = 0;
+    const myth_search_files wanted = files_of(o);
     scope_rows s = {.rows = rows};
     for (uint32_t i = 0; i < q->scopes->n && !s.is_over && !(q->max_rows && s.n_match == q->max_rows); i++) {
         s.scope = &q->scopes->scope[i];
-        MYTH_TRY(search_scope(cli, o, q, &s, &n_file, &n_unread, err));
+        MYTH_TRY(search_scope(cli, o, q, &s, &n_unread, err));
     }
-    note_no_file(cli, o, n_file);
+    if (s.n_file == 0)
+        myth_search_files_note_none(cli, &wanted);
     MYTH_TRY(myth_rows_end_lines(rows, err));
+    if (s.n_match == 0 && rows->n_exact == 0)
+        MYTH_TRY(note_left_out(cli, o, q, &s, err));
     if (n_unread && !cli->n_unread)
         myth_term_note(cli->term, "%llu file%s could not be read; mythos index --json lists them",
                        (unsigned long long)n_unread, n_unread == 1 ? " or directory" : "s and directories");
@@ -454,7 +440,8 @@ static myth_status search_index(myth_cli *cli, const search_opts *o, const char 
         .weights = o->weights,
     };
     if (o->glob.n || o->type.n || scopes->is_limited) {
-        MYTH_TRY(list_files(&a->list, cli, o, dir, err));
+        const myth_search_files wanted = files_of(o);
+        MYTH_TRY(myth_search_files_list(&a->list, cli, &wanted, dir, err));
         keep_scopes(&a->list, scopes);
         if (!(a->wanted.path =
                   myth_alloc_n(cli->mem, MYTH_MEM_OTHER, "files", a->list.n_file + 1, sizeof(*a->wanted.path)))) {
@@ -663,7 +650,8 @@ static myth_status read_request(request *r, myth_cli *cli, const search_opts *o,
 {
     myth_status st;
     read_context(r, cli, o);
-    const bool has_line_flag = o->fixed || o->ignore_case || o->is_word || o->count || r->before || r->after;
+    const bool has_line_flag =
+        o->fixed || o->ignore_case || o->is_word || o->count || o->hidden || o->no_ignore || r->before || r->after;
     r->mode = o->mode;
     if (o->regexp.n) {
         if (!join_patterns(r, o))
@@ -690,7 +678,8 @@ static myth_status read_request(request *r, myth_cli *cli, const search_opts *o,
     r->is_of_lines = r->mode == MODE_LITERAL || r->mode == MODE_REGEX;
     if (!r->is_of_lines && has_line_flag)
         return myth_fail(err, MYTH_EARG,
-                         "search: --fixed-strings, --ignore-case, --word-regexp, --count and --context find lines; "
+                         "search: --fixed-strings, --ignore-case, --word-regexp, --hidden, --no-ignore, --count and "
+                         "--context find lines; "
                          "leave them out, or give --mode literal or regex");
     if (!r->is_of_lines && o->k > CHUNKS_MAX)
         return too_many(o, err);
@@ -785,7 +774,8 @@ const myth_command myth_cmd_search = {
               "that occurs nowhere is \"not "
               "found\": definitions with similar names follow, then at most three chunks by words (-k N), and the exit "
               "code is 1. Of a chunk the definition that matches is printed, with the lines that match best. "
-              "The exit code is 1 when nothing is found, as with grep, and 3 when a file or a directory could not be "
+              "The exit code is 1 when nothing is found, as with grep (a note says what was not searched), and 3 when "
+              "a file or a directory could not be "
               "read. Of one DIR the paths are printed relative to it; several paths, or a file, are directories and "
               "files as they are typed, and a file that is named is searched whatever the filters say. With -A, -B or "
               "--context lines that match are printed as PATH:LINE:TEXT and those around them as PATH-LINE-TEXT. The "

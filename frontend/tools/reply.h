@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /* A note is cut to this many bytes, and notes past the last are dropped: they must fit into the least budget. */
-enum { MYTH_REPLY_NOTES = 5, MYTH_REPLY_NOTE_BYTES = 160 };
+enum { MYTH_REPLY_NOTES = 5, MYTH_REPLY_NOTE_BYTES = 256 };
 
 typedef struct {
     uint64_t max_bytes;

@@ -71,7 +71,7 @@ static myth_status find_usage(myth_usage *u, myth_tools *t, const json_t *args, 
     if (st == MYTH_OK)
         st = note_unparsed(a, t, x, u->n_definition > 0, err);
     if (st == MYTH_OK && u->n_definition == 0)
-        st = myth_unseen_note_scan(a, t, err);
+        st = myth_unseen_note_scan(a, t, NULL, NULL, err);
     if (st == MYTH_OK && u->n_more)
         myth_reply_note(a, true, "%u more definitions of this name; choose with PATH::NAME or TYPE.NAME", u->n_more);
     if (st == MYTH_OK && u->n_unseen)

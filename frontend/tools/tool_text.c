@@ -209,14 +209,11 @@ static myth_status find_sequence(matches *m, const myth_scan_list *list, const m
     return st;
 }
 
-static myth_status scan_files(myth_scan_list *list, myth_tools *t, const myth_opt_list *globs, myth_error *err)
+static myth_status scan_files(myth_scan_list *list, myth_tools *t, const char *const *globs, myth_error *err)
 {
-    const char *glob[MYTH_OPT_LIST_MAX + 1] = {0};
-    for (int i = 0; i < globs->n; i++)
-        glob[i] = globs->item[i];
     const myth_scan_opts so = {
         .root = t->dir,
-        .globs = globs->n ? glob : NULL,
+        .globs = globs,
         .names_only = true,
         .n_threads = t->cli->global->n_threads,
         .is_cancelled = t->cli->cancel,
@@ -229,6 +226,8 @@ static myth_status run_search_text(myth_tools *t, const json_t *args, myth_reply
     myth_status st = MYTH_OK;
     myth_scan_list list = {0};
     myth_opt_list globs;
+    const char *glob[MYTH_OPT_LIST_MAX + 1] = {0};
+    uint64_t n_out[MYTH_SCAN_REASON_N] = {0};
     matches m = {.a = a, .only_files = myth_tool_bool(args, "files")};
     const uint32_t around = m.only_files ? 0 : (uint32_t)myth_tool_number(t, args, "context");
     uint64_t n_unread = 0;
@@ -243,11 +242,14 @@ static myth_status run_search_text(myth_tools *t, const json_t *args, myth_reply
         .n_threads = t->cli->global->n_threads,
         .n_before = around,
         .n_after = around,
+        .n_out = n_out,
         .is_cancelled = t->cli->cancel,
     };
     myth_shown_start(&m.shown, t);
     myth_tool_texts(&globs, args, "globs");
-    MYTH_TRY(scan_files(&list, t, &globs, err));
+    for (int i = 0; i < globs.n; i++)
+        glob[i] = globs.item[i];
+    MYTH_TRY(scan_files(&list, t, globs.n ? glob : NULL, err));
     if (list.n_file == 0)
         myth_reply_note(a, false, "no file %s", globs.n ? "passes globs" : "is in this directory");
     if (go.is_regex && myth_grep_wants_line_end(go.pattern, go.n_pattern))
@@ -262,7 +264,7 @@ static myth_status run_search_text(myth_tools *t, const json_t *args, myth_reply
     n_unread += list.n_out[MYTH_SCAN_UNREADABLE];
     t->cli->n_unread += n_unread;
     if (!a->is_found || list.n_out[MYTH_SCAN_BORDER])
-        MYTH_TRY(myth_unseen_note_scan(a, t, err));
+        MYTH_TRY(myth_unseen_note_scan(a, t, globs.n ? glob : NULL, n_out, err));
 fail:
     myth_free(t->cli->mem, m.last);
     myth_shown_close(&m.shown);

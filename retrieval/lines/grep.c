@@ -36,6 +36,7 @@ typedef struct {
     unsigned char *text;
     size_t n_row, cap_row, n_text, cap_text;
     bool is_done, is_unread;
+    myth_scan_reason reason; /* why the file is out, by what is in it */
 } slot;
 
 typedef struct {
@@ -331,7 +332,7 @@ static void search_file(worker *w, slot *out, const myth_scan_file *f)
         is_end = got == 0 || (n < w->cap && off + n == (uint64_t)sb.st_size);
         if (n < w->cap && !is_end)
             continue; /* read more before searching */
-        if (is_unseen && myth_scan_look(f, (uint64_t)sb.st_size, w->piece, n) != MYTH_SCAN_IN)
+        if (is_unseen && (out->reason = myth_scan_look(f, (uint64_t)sb.st_size, w->piece, n)) != MYTH_SCAN_IN)
             break;
         is_unseen = false;
         if (is_first && myth_utf16_is_marked(w->piece, n, &is_be)) {
@@ -411,6 +412,9 @@ static void hand_over_ready(grep *g)
             pthread_mutex_lock(&g->lock);
         }
         g->n_unread += s->is_unread;
+        if (g->opts->n_out && s->reason != MYTH_SCAN_IN)
+            g->opts->n_out[s->reason]++;
+        s->reason = MYTH_SCAN_IN;
         s->is_done = s->is_unread = false;
         s->n_row = s->n_text = 0;
         g->n_out++;

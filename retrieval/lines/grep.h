@@ -37,6 +37,9 @@ typedef struct {
     uint32_t n_threads;         /* 0 = all cores          */
     uint64_t max_rows;          /* lines that match; 0 = all */
     uint32_t n_before, n_after; /* lines around each of them that are rows, too */
+    /* MYTH_SCAN_REASON_N counts, to which the files are added that are out by what is in them (binary, minified, ...)
+     * although a scan with names_only listed them; NULL = not wanted */
+    uint64_t *n_out;
     const myth_cancel *is_cancelled;
 } myth_grep_opts;
 

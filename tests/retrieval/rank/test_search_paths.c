@@ -115,13 +115,40 @@ static void json_says_which_lines_match(void **state)
     json_decref(rows);
 }
 
+/* A text that is found nowhere may be in what was not searched: minified by its name or by its lines, hidden, ignored,
+ * behind a link that leads out. A link inside, and binary files alone, are nothing to speak of. */
+static void what_was_not_searched_is_said(void **state)
+{
+    static const char said[] = "not searched: 2 minified, 2 hidden, 1 ignored, 1 link out of the directory, 1 binary; "
+                               "mythos scan --explain lists them, --hidden and -u search more";
+    (void)state;
+    cli_shell(
+        &r, "mkdir -p $D/left/.ci $D/plain && cd $D/left && echo needle >a.min.js && head -c 9000 /dev/zero | tr "
+            "'\\0' ';' >b.js && printf 'needle\\n\\0' >c.bin && cp c.bin ../plain && echo needle >.ci/run.txt && echo "
+            "needle >log.txt && echo log.txt >.ignore && echo needle >../far.txt && ln -s ../far.txt far.txt && "
+            "echo hay >hay.py && ln -s hay.py near.py && rm -f .git");
+    cli_expect(&r, "search -F needle $D/left", 1);
+    if (!strstr(r.err, said))
+        fail_msg("%s", r.err);
+    cli_expect(&r, "search -F needle -g '*.py' $D/left", 1);
+    assert_null(strstr(r.err, "ignored"));
+    cli_expect(&r, "search -F needle $D/plain", 1);
+    assert_null(strstr(r.err, "not searched"));
+    cli_expect(&r, "search -F hay $D/left", 0);
+    assert_null(strstr(r.err, "not searched"));
+    cli_expect(&r, "search --hidden needle $D/left", 0);
+    assert_string_equal(r.out, ".ci/run.txt:1:needle\n");
+    cli_expect(&r, "search -u needle $D/left", 0);
+    assert_string_equal(r.out, "log.txt:1:needle\n");
+    cli_expect(&r, "search -u --mode ranked needle $D/left", 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paths_as_they_are_typed),
-        cmocka_unit_test(an_index_is_limited),
-        cmocka_unit_test(lines_around_those_that_match),
-        cmocka_unit_test(json_says_which_lines_match),
+        cmocka_unit_test(paths_as_they_are_typed),       cmocka_unit_test(an_index_is_limited),
+        cmocka_unit_test(lines_around_those_that_match), cmocka_unit_test(json_says_which_lines_match),
+        cmocka_unit_test(what_was_not_searched_is_said),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
