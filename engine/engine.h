@@ -429,6 +429,8 @@ myth_status myth_capture_restore(myth_engine *e, const void *src, uint64_t bytes
  * over the rows of both, in any order. MYTH_EFORMAT: not of one shape, or damaged; nothing changed. A sum past 2^63
  * marks its layer, as a value that could not be summed does. */
 myth_status myth_capture_add_saved(void *sums, const void *more, uint64_t bytes, myth_error *err);
+/* The first layer of saved sums of which a value could not be summed; -1 = none, or no saved sums. */
+int32_t myth_capture_saved_bad(const void *sums, uint64_t bytes);
 
 /* ---- generate ---- */
 

@@ -283,6 +283,26 @@ myth_status myth_capture_add_saved(void *sums, const void *more, uint64_t bytes,
     return MYTH_OK;
 }
 
+int32_t myth_capture_saved_bad(const void *sums, uint64_t bytes)
+{
+    const unsigned char *p = sums;
+    uint32_t head[4];
+    if (!is_saved(p, bytes))
+        return -1;
+    memcpy(head, p + 8, sizeof head);
+    const unsigned char *layer = p + CAPTURE_HEAD;
+    const uint64_t each = 8 * (uint64_t)head[1] * head[2] + 4;
+    p += CAPTURE_HEAD + 8 * (((uint64_t)head[0] + 1) / 2) + 8 * (uint64_t)head[1];
+    for (uint32_t i = 0; i < head[0]; i++) {
+        int32_t bad, own;
+        memcpy(&bad, p + (i + 1) * each - 4, 4);
+        memcpy(&own, layer + 4 * (size_t)i, 4);
+        if (bad)
+            return own;
+    }
+    return -1;
+}
+
 /* ---- position rules ---- */
 
 static uint32_t label_runs(int32_t *dst, const myth_batch *b, bool is_every, int32_t i, const int32_t *run_label)

@@ -14,7 +14,8 @@ enum { LINE_BYTES = 4096 };
 
 typedef struct {
     uint32_t label, first, n; /* its tokens in the batch */
-    uint64_t row;             /* its first row */
+    uint64_t row, n_row;      /* its first row, and how many it has */
+    uint64_t index, line;     /* of the prompt */
 } item;
 
 struct myth_residual_run {
@@ -25,10 +26,10 @@ struct myth_residual_run {
     myth_journal *journal;
     const myth_residual_opts *o;
     uint32_t n_ubatch, most, dim, n_layer; /* rows of a step; prompts of a batch; of the model */
-    bool is_host, has_committed;           /* committed: block has sums */
+    bool is_host, has_committed, has_sums; /* committed: block has a state; sums: and the device's sums */
     bool is_behind;                        /* batches were done since the last commit: the next one is not cut short */
     /* the state and the sums are one block, which is what the journal keeps */
-    unsigned char *block;
+    unsigned char *block, *before; /* before: the sums without the prompts under way, or a device's with them */
     size_t n_block;
     myth_residual_state st;
     myth_residual_sums sums;
@@ -97,9 +98,8 @@ static size_t took_bytes(const myth_residual_opts *o, uint32_t n_ubatch)
 uint64_t myth_residual_run_bytes(const myth_residual_opts *o, const myth_config *c, uint32_t n_ubatch)
 {
     const uint64_t n = n_ubatch, most = batch_most(o, n_ubatch), d = c->d_model;
-    return sizeof(myth_residual_run) + block_bytes(o, c->d_model) * (o->adds_shares ? 2 : 1) +
-           most * (sizeof(item) + sizeof(myth_batch_run)) + n * (4 + 4 + 4 + 1) + d * (8 + 4 + 4) +
-           took_bytes(o, n_ubatch);
+    return sizeof(myth_residual_run) + block_bytes(o, c->d_model) * 2 + most * (sizeof(item) + sizeof(myth_batch_run)) +
+           n * (4 + 4 + 4 + 1) + d * (8 + 4 + 4) + took_bytes(o, n_ubatch);
 }
 
 /* ---- rows that come to the host ---- */
@@ -255,7 +255,9 @@ static myth_status add_prompt(myth_residual_run *r, const myth_job_prompt *it, m
     if (st != MYTH_OK)
         return st;
     item *own = &r->item[r->n_item];
-    *own = (item){.label = label_of(r, it->label), .first = first, .n = n, .row = r->st.row};
+    *own = (item){.label = label_of(r, it->label), .first = first, .n = n, .row = r->st.row, .n_row = n_own};
+    own->index = it->index;
+    own->line = it->line;
     r->run[r->n_item] = (myth_batch_run){.seq = r->seq, .token = r->ids + first, .n = n, .is_ephemeral = true};
     memcpy(r->ids + first, it->ids, n * sizeof(*it->ids));
     for (uint32_t t = 0; t < n; t++) {
@@ -264,8 +266,6 @@ static myth_status add_prompt(myth_residual_run *r, const myth_job_prompt *it, m
         r->want[first + t] = is_wanted ? MYTH_WANT_HIDDEN : 0;
         r->item_of[first + t] = r->n_item;
     }
-    if (r->is_host)
-        r->sums.count[own->label] += n_own;
     r->n_item++;
     r->n_row += n;
     r->st.row += n_own;
@@ -310,12 +310,8 @@ myth_status myth_residual_run_commit(myth_residual_run *r, myth_error *err)
     if (r->rows.is_open)
         MYTH_TRY(myth_residual_rows_sync(&r->rows, err));
     r->sync_s = myth_seconds() - begin;
-    if (!r->is_host) {
-        st = myth_capture_save(r->e, r->block + head, r->n_block - head, err);
-        if (st == MYTH_ENOMEM) /* it only reads */
-            st = myth_capture_save(r->e, r->block + head, r->n_block - head, err);
-        MYTH_TRY(st);
-    }
+    if (!r->is_host && !r->has_sums) /* of no prompt yet */
+        MYTH_TRY(myth_capture_save(r->e, r->block + head, r->n_block - head, err));
     MYTH_TRY(myth_journal_put_state(r->journal, "sums", r->block, r->n_block, err));
     MYTH_TRY(myth_journal_commit(r->journal, err));
     r->committed_at = myth_seconds();
@@ -325,14 +321,16 @@ fail:
     return st;
 }
 
-/* Runs the batch's items from `from` on, at most `most` rows of them but at least one item; *from is then the next. */
-static myth_status forward(myth_residual_run *r, uint32_t *from, uint32_t most, uint32_t *n_row, myth_error *err)
+/* Runs items from `from` on, behind `end` none, at most `most` rows of them but at least one item; *from is then the
+ * next. */
+static myth_status forward(myth_residual_run *r, uint32_t *from, uint32_t end, uint32_t most, uint32_t *n_row,
+                           myth_error *err)
 {
     const uint32_t first = *from;
     *n_row = 0;
     do
         *n_row += r->item[(*from)++].n;
-    while (*from < r->n_item && *n_row + r->item[*from].n <= most);
+    while (*from < end && *n_row + r->item[*from].n <= most);
     r->first_row = r->item[first].first;
     return myth_forward(r->e,
                         &(myth_batch){
@@ -348,32 +346,98 @@ static myth_status forward(myth_residual_run *r, uint32_t *from, uint32_t most, 
                         NULL, err);
 }
 
-/* The sums as they were before the batch: those of the last commit, which every batch of these jobs ends with. Rows of
- * the host are known one by one. */
+/* The device's sums as they were before the items under way. Rows of the host are known one by one. */
 static myth_status take_back(myth_residual_run *r, myth_error *err)
 {
     const size_t head = sizeof(r->st);
     if (r->is_host)
         return MYTH_OK;
-    return r->has_committed ? myth_capture_restore(r->e, r->block + head, r->n_block - head, err)
-                            : myth_capture_reset(r->e, err);
+    return r->has_sums ? myth_capture_restore(r->e, r->block + head, r->n_block - head, err)
+                       : myth_capture_reset(r->e, err);
 }
 
-static myth_status run_batch(myth_residual_run *r, myth_error *err)
+static myth_status run_items(myth_residual_run *r, uint32_t first, uint32_t end, myth_error *err)
 {
     myth_status st = MYTH_OK;
     uint32_t n_row;
     if (r->took)
         memset(r->took, 0, took_bytes(r->o, r->n_ubatch));
-    for (uint32_t from = 0; from < r->n_item && st == MYTH_OK;) {
-        st = forward(r, &from, r->size.now, &n_row, err);
+    for (uint32_t from = first; from < end && st == MYTH_OK;) {
+        st = forward(r, &from, end, r->size.now, &n_row, err);
         if (myth_batch_size_again(&r->size, st, n_row)) {
             st = take_back(r, err);
-            from = 0;
+            from = first;
         }
     }
     if (st == MYTH_OK)
         myth_batch_size_done(&r->size);
+    return st == MYTH_OK && r->failure.code != MYTH_OK ? myth_fail_as(err, &r->failure) : st;
+}
+
+/* ---- sums ---- */
+
+/* The first layer of which a value could not be summed; -1 = none. */
+static int32_t bad_layer(const myth_residual_run *r)
+{
+    const size_t head = sizeof(r->st);
+    if (!r->is_host)
+        return myth_capture_saved_bad(r->before + head, r->n_block - head);
+    for (uint32_t i = 0; i < r->o->n_layer; i++)
+        if (r->sums.bad[i])
+            return (int32_t)r->o->layer[i];
+    return -1;
+}
+
+/* Runs items and adds them up; *bad >= 0: a value of that layer could not be summed, and the sums are as before. */
+static myth_status sum_items(myth_residual_run *r, uint32_t first, uint32_t end, int32_t *bad, myth_error *err)
+{
+    const size_t head = sizeof(r->st), n = r->n_block - head;
+    myth_status st = MYTH_OK;
+    if (r->is_host)
+        memcpy(r->before + head, r->block + head, n);
+    MYTH_TRY(run_items(r, first, end, err));
+    if (!r->is_host) {
+        st = myth_capture_save(r->e, r->before + head, n, err);
+        if (st == MYTH_ENOMEM) /* it only reads */
+            st = myth_capture_save(r->e, r->before + head, n, err);
+        MYTH_TRY(st);
+    }
+    *bad = bad_layer(r);
+    if (*bad >= 0 && !r->is_host)
+        return take_back(r, err);
+    if (r->is_host == (*bad >= 0))
+        memcpy(r->block + head, r->before + head, n);
+    r->has_sums = true;
+    for (uint32_t k = first; k < end && r->is_host && *bad < 0; k++)
+        r->sums.count[r->item[k].label] += r->item[k].n_row;
+fail:
+    return st;
+}
+
+/* A prompt whose residuals cannot be summed is a fault. Its rows in files stay as they came. */
+static myth_status leave_out(myth_residual_run *r, const item *it, int32_t layer, myth_error *err)
+{
+    char text[160];
+    const int n = snprintf(text, sizeof(text),
+                           "line %llu: layer %d: its residual is infinite or NaN, or too large to be summed (2^38)",
+                           (unsigned long long)it->line, layer);
+    r->st.n_done--;
+    r->st.n_fault++;
+    return myth_journal_put(r->journal, it->index, text, (size_t)n, err);
+}
+
+/* Adds up the batch. Sums do not tell whose value they could not take: then each prompt by itself. */
+static myth_status run_batch(myth_residual_run *r, myth_error *err)
+{
+    int32_t bad = -1, own;
+    myth_status st = MYTH_OK;
+    MYTH_TRY(sum_items(r, 0, r->n_item, &bad, err));
+    for (uint32_t k = 0; k < r->n_item && bad >= 0; k++) {
+        MYTH_TRY(sum_items(r, k, k + 1, &own, err));
+        if (own >= 0)
+            MYTH_TRY(leave_out(r, &r->item[k], own, err));
+    }
+fail:
     return st;
 }
 
@@ -386,10 +450,6 @@ myth_status myth_residual_run_step(myth_residual_run *r, bool *has_more, uint32_
     const double begin = myth_seconds();
     if (r->n_item)
         MYTH_TRY(run_batch(r, err));
-    if (r->failure.code != MYTH_OK) {
-        *err = r->failure;
-        return err->code;
-    }
     *n_tok = r->n_row;
     *seconds = myth_seconds() - begin;
     if (!r->rows.is_open || !*has_more || myth_seconds() - r->committed_at >= MYTH_RESIDUAL_SYNC_SHARE * r->sync_s)
@@ -473,7 +533,7 @@ static myth_status go_on(myth_residual_run *r, const myth_prompts_survey *survey
         MYTH_TRY(add_shares(r, r->n_share, survey, err));
     else
         MYTH_TRY(myth_journal_get_state(r->journal, "sums", r->block, r->n_block, &has, err));
-    r->has_committed = has;
+    r->has_committed = r->has_sums = has;
     if (has)
         memcpy(&r->st, r->block, head);
     if (has && r->st.next > survey->n_item)
@@ -514,6 +574,8 @@ myth_status myth_residual_run_open(myth_residual_run **out, myth_cli *cli, myth_
     r->size = myth_batch_size_of(n_ubatch);
     r->n_block = sizeof(r->st) + (size_t)(r->is_host ? myth_residual_sums_bytes(&is) : myth_capture_state_bytes(e));
     r->block = myth_alloc(mem, MYTH_MEM_STAGING, "sums", r->n_block);
+    if (!o->adds_shares) /* which runs none */
+        r->before = myth_alloc(mem, MYTH_MEM_STAGING, "sums", r->n_block);
     r->item = myth_alloc_n(mem, MYTH_MEM_STAGING, "batch", most, sizeof(*r->item));
     r->run = myth_alloc_n(mem, MYTH_MEM_STAGING, "batch", most, sizeof(*r->run));
     r->ids = myth_alloc_n(mem, MYTH_MEM_STAGING, "batch", n_ubatch, sizeof(*r->ids));
@@ -525,8 +587,8 @@ myth_status myth_residual_run_open(myth_residual_run **out, myth_cli *cli, myth_
     r->sum = myth_alloc_n(mem, MYTH_MEM_STAGING, "row", d, sizeof(*r->sum));
     r->row = myth_alloc_n(mem, MYTH_MEM_STAGING, "row", d, sizeof(*r->row));
     r->scratch = myth_alloc_n(mem, MYTH_MEM_STAGING, "row", d, sizeof(*r->scratch));
-    if (!r->block || !r->item || !r->run || !r->ids || !r->label || !r->item_of || !r->want || !r->sum ||
-        (r->is_host && !r->took) || !r->row || !r->scratch)
+    if (!r->block || (!o->adds_shares && !r->before) || !r->item || !r->run || !r->ids || !r->label || !r->item_of ||
+        !r->want || !r->sum || (r->is_host && !r->took) || !r->row || !r->scratch)
         MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "out of memory for a batch of %u rows", n_ubatch));
     for (uint32_t l = 0; l < MYTH_ROW_FILE_MAX; l++)
         r->idx_of[l] = -1;
@@ -562,6 +624,7 @@ void myth_residual_run_close(myth_residual_run *r)
     myth_free(mem, r->ids);
     myth_free(mem, r->run);
     myth_free(mem, r->item);
+    myth_free(mem, r->before);
     myth_free(mem, r->block);
     myth_free(mem, r);
 }

@@ -6,6 +6,8 @@
  * Paths     the plain case adds on the device (engine.h, capture). What changes a row before it is summed (position
  *           mean, winsorize), keeps it (rows) or wants more of it than its sum (stats) hands each row to the host, one
  *           at a time
+ * Faults    a prompt of which a value is infinite, NaN or too large to be summed is left out of the sums and named in
+ *           the journal; to find it, the prompts of its batch are done again one by one
  * Progress  committed to the journal together with the sums, batch by batch: what a killed run loses is the batch that
  *           it was in. The files of rows must be synced before; where that is slow, batches are committed together, so
  *           that it takes at most one part in MYTH_RESIDUAL_SYNC_SHARE of the time
