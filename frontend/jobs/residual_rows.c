@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,11 +66,25 @@ static myth_status open_again(myth_residual_rows *r, uint32_t idx, bool is_whole
     return MYTH_OK;
 }
 
+/* A file system without locks has none to take. */
+static myth_status lock_folder(myth_residual_rows *r, myth_error *err)
+{
+    r->lock = open(r->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (r->lock < 0)
+        return myth_fail(err, MYTH_ECREATE, "--rows %.200s: %s", r->dir, strerror(errno));
+    if (flock(r->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return myth_fail(err, MYTH_EIO,
+                         "--rows %.160s: another command is writing into it; wait for it, or give another folder",
+                         r->dir);
+    return MYTH_OK;
+}
+
 myth_status myth_residual_rows_open(myth_residual_rows *out, const char *dir, const uint32_t *layer, uint32_t n_layer,
                                     uint64_t n_row, uint32_t dim, bool goes_on, bool is_whole, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    *out = (myth_residual_rows){.n_layer = n_layer, .dim = dim, .n_row = n_row, .index_fd = -1, .is_open = true};
+    *out = (myth_residual_rows){
+        .n_layer = n_layer, .dim = dim, .n_row = n_row, .index_fd = -1, .lock = -1, .is_open = true};
     for (uint32_t i = 0; i < n_layer; i++) {
         out->layer[i] = layer[i];
         out->fd[i] = -1;
@@ -78,6 +93,7 @@ myth_status myth_residual_rows_open(myth_residual_rows *out, const char *dir, co
         return myth_fail(err, MYTH_ELIMIT, "--rows %.80s...: a path of more than %d bytes", dir, PATH_MAX - 64);
     if (mkdir(dir, 0777) != 0 && errno != EEXIST)
         return myth_fail(err, MYTH_ECREATE, "--rows %.200s: cannot create: %s", dir, strerror(errno));
+    st = lock_folder(out, err);
     for (uint32_t i = 0; i <= n_layer && st == MYTH_OK; i++) {
         int *fd = i < n_layer ? &out->fd[i] : &out->index_fd;
         st = goes_on ? open_again(out, i, is_whole, fd, err) : begin_file(out, i, fd, err);
@@ -164,6 +180,9 @@ void myth_residual_rows_close(myth_residual_rows *r)
         if (fd >= 0)
             close(fd);
     }
+    if (r->lock >= 0)
+        close(r->lock);
+    r->lock = -1;
     r->is_open = false;
 }
 

@@ -10,9 +10,11 @@
  *          ones when it was stopped while they were named
  * Shares   a share of a job (shares.h) has a folder of its own, DIR.K-of-N, with the rows of its items alone, numbered
  *          from 0, in files that keep .part in their names. Put together they are the bytes of one process
+ * Lock     one command at a time writes into a folder, whatever else is its output: open takes the folder's lock, which
+ *           ends with close or the process
  * Owner    zeroed before open; close leaves the files for the next run
  * Memory   none but the descriptors, one a layer; while shares are put together another one a share
- * Errors   MYTH_ECREATE; MYTH_EIO; MYTH_EFORMAT: a file to go on with is gone or has another length
+ * Errors   MYTH_ECREATE; MYTH_EIO, also of a folder that another command writes into; MYTH_EFORMAT: a file to go on with is gone or has another length
  * Threads  one */
 #ifndef MYTH_JOB_RESIDUAL_ROWS_H
 #define MYTH_JOB_RESIDUAL_ROWS_H
@@ -35,6 +37,7 @@ typedef struct {
     uint32_t n_layer, dim, layer[MYTH_ROW_FILE_MAX];
     uint64_t n_row;
     int fd[MYTH_ROW_FILE_MAX], index_fd; /* -1 = closed, or named already */
+    int lock;                            /* the folder, which no other command writes while it is open; -1 = closed */
     bool is_open;
 } myth_residual_rows;
 

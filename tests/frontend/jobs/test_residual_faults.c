@@ -2,6 +2,10 @@
  * and names its line, and means, stats and directions are those of the other prompts, to the bit. */
 #include "tests/frontend/cli/bad_model.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
 static cli_result r;
 
 enum { N_LINE = 60 };
@@ -69,6 +73,25 @@ static void rows_stay_in_place(void **state)
     assert_string_equal(r.out, "60\n1\n");
 }
 
+/* A folder of rows is one command's at a time, whatever else it writes. */
+static void a_folder_has_one_writer(void **state)
+{
+    char path[128];
+    (void)state;
+    snprintf(path, sizeof(path), "%s/held", cli_dir);
+    assert_int_equal(mkdir(path, 0700), 0);
+    const int held = open(path, O_RDONLY | O_DIRECTORY);
+    assert_true(held >= 0);
+    assert_int_equal(flock(held, LOCK_EX), 0);
+    cli_expect(&r, "residuals " BAD_MODEL "$D/good.jsonl -o $D/held.st --rows $D/held", 74);
+    assert_non_null(strstr(r.err, "/held: another command is writing into it; wait for it, or give another folder"));
+    cli_shell(&r, "ls $D/held $D/held.st*");
+    assert_null(strstr(r.out, ".st"));
+    assert_null(strstr(r.out, "layer"));
+    close(held);
+    cli_expect(&r, "residuals " BAD_MODEL "$D/good.jsonl -o $D/held.st --rows $D/held", 0);
+}
+
 /* A job in shares, and one that is interrupted, name the same faults and have the same bytes. */
 static void shares_leave_it_out(void **state)
 {
@@ -98,6 +121,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_others_are_summed),
         cmocka_unit_test(rows_stay_in_place),
+        cmocka_unit_test(a_folder_has_one_writer),
         cmocka_unit_test(shares_leave_it_out),
         cmocka_unit_test(a_label_of_faults_alone),
     };
