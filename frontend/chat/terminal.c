@@ -1,7 +1,10 @@
 /* terminal.c - libedit for the lines, a signal handler for what stops an answer.
  *
  * While a line is edited the signals are blocked, but for the time that it waits for a key: one that came between two
- * keys would otherwise be noticed at the next key only. */
+ * keys would otherwise be noticed at the next key only.
+ * When the window gets another size the line is drawn again. Some terminals have broken it anew by then, others leave
+ * it as it was: it is cleared from the lower of both beginnings on, so that nothing above it is lost. */
+#define _GNU_SOURCE /* wcwidth */
 #include "terminal.h"
 
 #include "engine/base/array.h"
@@ -23,11 +26,13 @@
 #define PASTE_OFF   "\033[?2004l"
 #define PASTE_BEGIN "\033[200~"
 #define PASTE_END   L"\033[201~"
+#define ROW_UP      "\033[A"
+#define CLEAR_BELOW "\033[J"
 
 enum { HISTORY_LINES = 500, CTRL_D = 4, PIECE = 256 };
 
-static myth_cancel is_stopped, is_ended;
-static struct sigaction was[3];
+static myth_cancel is_stopped, is_ended, is_resized;
+static struct sigaction was[3], was_resized;
 static const int signals[3] = {SIGINT, SIGTERM, SIGHUP};
 static const char *prompt_text = "> ";
 static myth_cancel has_paste; /* PASTE_ON was sent */
@@ -53,10 +58,17 @@ static void on_signal(int sig)
             was[i].sa_handler(sig);
 }
 
+static void on_resized(int sig)
+{
+    (void)sig;
+    is_resized = 1;
+}
+
 /* nohup: SIGHUP that was ignored stays ignored. */
 static void catch_signals(void)
 {
-    const struct sigaction on = {.sa_handler = on_signal};
+    const struct sigaction on = {.sa_handler = on_signal}, resized = {.sa_handler = on_resized, .sa_flags = SA_RESTART};
+    sigaction(SIGWINCH, &resized, &was_resized);
     for (int i = 0; i < 3; i++)
         if (sigaction(signals[i], NULL, &was[i]) == 0 && was[i].sa_handler != SIG_IGN)
             sigaction(signals[i], &on, NULL);
@@ -64,6 +76,7 @@ static void catch_signals(void)
 
 static void restore_signals(void)
 {
+    sigaction(SIGWINCH, &was_resized, NULL);
     for (int i = 0; i < 3; i++)
         sigaction(signals[i], &was[i], NULL);
 }
@@ -80,6 +93,8 @@ typedef struct {
 static struct {
     myth_chat_input *in;
     message *m;
+    EditLine *el;
+    int n_col; /* of the window, as the editor knows it */
     myth_status st;
     myth_error *err;
 } waiting;
@@ -102,6 +117,56 @@ static bool look(void)
     return waiting.st == MYTH_OK;
 }
 
+/* Rows of a window of n_col columns above the cursor, in the line that is edited. A letter that has no room in a row
+ * stands in the next one. */
+static int rows_above(const LineInfoW *line, int n_col)
+{
+    int row = 0, col = (int)strlen(prompt_text);
+    for (const wchar_t *c = line->buffer; c < line->cursor; c++) {
+        const int n = *c == L'\t' ? 8 - col % 8 : *c == L'\n' ? n_col - col : wcwidth(*c);
+        if (n > 1 && col + n > n_col) {
+            row++;
+            col = 0;
+        }
+        col += n > 0 ? n : 0;
+        row += col >= n_col;
+        col = col >= n_col ? 0 : col;
+    }
+    return row;
+}
+
+static int columns(EditLine *el)
+{
+    int n = 0;
+    return el_get(el, EL_GETTC, "co", &n) == 0 && n > 0 ? n : 80;
+}
+
+/* Tells the editor how large the window is. */
+static void measure(EditLine *el)
+{
+    el_resize(el);
+    waiting.n_col = columns(el);
+    is_resized = 0;
+}
+
+static void draw_again(EditLine *el)
+{
+    const LineInfoW *line = el_wline(el);
+    const int before = rows_above(line, waiting.n_col);
+    measure(el);
+    const int now = rows_above(line, waiting.n_col), up = before < now ? before : now;
+    if (!has_paste) { /* it knows no sequences */
+        fputc('\n', stdout);
+    } else {
+        fputc('\r', stdout);
+        for (int i = 0; i < up; i++)
+            fputs(ROW_UP, stdout);
+        fputs(CLEAR_BELOW, stdout);
+    }
+    fflush(stdout);
+    el_set(el, EL_REFRESH);
+}
+
 static char held;
 static bool has_held; /* a byte was read and is still to be taken */
 
@@ -114,8 +179,8 @@ static void take_signals(void)
     sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
-/* Waits for a byte of standard input; 0 at its end, -1 when it is stopped or cannot be read. Other signals, such as
- * that of a window's size, interrupt nothing. */
+/* Waits for a byte of standard input; 0 at its end, -1 when it is stopped or cannot be read. Other signals interrupt
+ * nothing. */
 static int read_byte(char *c)
 {
     const struct timespec pause = {.tv_nsec = MYTH_CHAT_LOOK_MS * 1000000L};
@@ -126,6 +191,8 @@ static int read_byte(char *c)
     }
     while (!myth_cancelled(&is_stopped)) {
         fd_set in;
+        if (is_resized)
+            draw_again(waiting.el);
         FD_ZERO(&in);
         FD_SET(STDIN_FILENO, &in);
         const int n = pselect(STDIN_FILENO + 1, &in, NULL, NULL, waiting.in->look ? &pause : NULL, &open_mask);
@@ -253,7 +320,10 @@ static myth_status read_message(EditLine *el, History *past, message *m, bool *i
         sigemptyset(&block);
         for (int i = 0; i < 3; i++)
             sigaddset(&block, signals[i]);
+        sigaddset(&block, SIGWINCH);
         sigprocmask(SIG_BLOCK, &block, &open_mask);
+        if (is_resized)
+            measure(el);
         const char *line = el_gets(el, &n);
         sigprocmask(SIG_SETMASK, &open_mask, NULL);
         if (myth_cancelled(&is_stopped)) { /* Ctrl-C: the line is forgotten */
@@ -327,6 +397,8 @@ myth_status myth_chat_terminal(myth_chat_input *in, myth_error *err)
     myth_cancel_clear(&is_stopped);
     is_ended = 0;
     waiting.in = in;
+    waiting.el = el;
+    measure(el);
     waiting.m = &m;
     waiting.st = MYTH_OK;
     waiting.err = err;

@@ -6,6 +6,7 @@
  *          message can have is left out, and a note says so
  * Letters  are read as UTF-8, whatever the locale: of a locale in another encoding the letters are those of C.UTF-8.
  *          Where the system does not have that one, a note says that letters beyond ASCII are left out
+ * Window   when it gets another size the line that is edited is drawn again in it
  * Ctrl-C   while an answer is made: ends it, and what it has so far is kept. At the prompt: forgets the line. Ctrl-D on
  *          an empty line, /quit, SIGTERM and SIGHUP end the chat
  * Memory   a message is in the ledger, class STAGING; the line that is edited and the history are libedit's own

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 
 #define CHAT "chat -m random:gemma3-tiny:f32 -c 512 -n 4 "
 
@@ -393,14 +394,58 @@ static void a_terminal_edits_and_remembers_lines(void **state)
     assert_int_equal(tty_close("\004"), 0);
 }
 
+static void tty_resize(int n_col)
+{
+    const struct winsize size = {.ws_row = 24, .ws_col = (unsigned short)n_col};
+    assert_int_equal(ioctl(tty.fd, TIOCSWINSZ, &size), 0);
+}
+
+/* The line is drawn again from its beginning, broken at the width that the window has, and nothing above it is cleared.
+ */
+static void a_line_follows_the_window(void **state)
+{
+    (void)state;
+    static char text[251];
+    memset(text, 'x', sizeof(text) - 1);
+    tty_open(CHAT); /* 100 columns */
+    tty_expect("> ");
+    tty_send("y\033[D");
+    tty_expect("\b"); /* the terminal is the editor's */
+    tty_send("\013");
+    tty_send(text);
+    tty_send("z");
+    tty_expect("z");
+    tty_resize(50);
+    tty_expect("\r\033[A\033[A\033[J> xxx");
+    tty_expect("z");
+    tty_resize(60);
+    tty_expect("\r\033[A\033[A\033[A\033[A\033[J> xxx");
+    tty_expect("z");
+    tty_resize(300);
+    tty_expect("\r\033[J> xxx");
+    tty_expect("z");
+    tty_send("\025a 1\r"); /* without all that */
+    tty_expect("-n sets how many");
+    tty_expect("> ");
+    tty_resize(10); /* while an answer is made, or before the prompt */
+    tty_send("0123456789\033[D\033[C");
+    tty_expect("\b");
+    tty_resize(20);
+    tty_expect("\r\033[J> 0123");
+    tty_send("\025/turns\r");
+    tty_expect("\n1 a 1\r\n");
+    tty_expect("> ");
+    assert_int_equal(tty_close("\004"), 0);
+}
+
 /* An interrupt ends the line that it is typed in, and not the one that is typed right behind it. */
 static void what_follows_an_interrupt_is_the_next_line(void **state)
 {
     (void)state;
     tty_open(CHAT);
     tty_expect("> ");
-    tty_send("ab");
-    tty_expect("ab"); /* the terminal is the editor's */
+    tty_send("ab\033[D");
+    tty_expect("\b"); /* the terminal is the editor's */
     tty_send("c\003 next\r");
     tty_expect("-n sets how many");
     tty_expect("> ");
@@ -582,6 +627,7 @@ int main(void)
         cmocka_unit_test(a_text_ends_every_answer),
         cmocka_unit_test(the_plan_is_kept),
         cmocka_unit_test(a_terminal_edits_and_remembers_lines),
+        cmocka_unit_test(a_line_follows_the_window),
         cmocka_unit_test(what_follows_an_interrupt_is_the_next_line),
         cmocka_unit_test(letters_are_read_as_utf8),
         cmocka_unit_test(what_is_pasted_is_one_message),
