@@ -191,6 +191,9 @@ static void print_notes(const myth_chat_input *in, const myth_chat_reply *r)
     if (r->n_call)
         myth_term_note(t, "the model calls %u tool%s; results are given with --json, as {\"role\": \"tool\", ...}",
                        r->n_call, myth_s(r->n_call));
+    if (r->finish == MYTH_FINISH_CANCELLED && r->n_answer == 0 && !r->has_stayed)
+        myth_term_note(t, "interrupted before the first token: the message is taken out of the chat again%s",
+                       in->is_interactive ? "; arrow up has it" : "");
     if (r->has_stayed && r->finish == MYTH_FINISH_CANCELLED)
         myth_term_note(t, "the retry was interrupted: the answer before it stays");
     if (r->finish == MYTH_FINISH_GRAMMAR)

@@ -605,7 +605,7 @@ static void count(myth_session *s, myth_chat_reply *out)
 {
     out->n_held = myth_seq_len(s->seq);
     out->n_room = myth_seq_room(s->seq);
-    s->stats.n_answer++;
+    s->stats.n_answer += out->n_answer > 0 || out->finish != MYTH_FINISH_CANCELLED;
     s->stats.n_prompt_tok += out->n_prompt;
     s->stats.n_fed_tok += out->n_fed;
     s->stats.n_answer_tok += out->n_answer;

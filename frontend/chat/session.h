@@ -77,7 +77,7 @@ typedef struct {
 } myth_chat_reply;
 
 typedef struct {
-    uint64_t n_answer, n_prompt_tok, n_fed_tok, n_answer_tok; /* over the whole session */
+    uint64_t n_answer, n_prompt_tok, n_fed_tok, n_answer_tok; /* over the whole session; answers that were begun */
     uint64_t n_turn_gone, n_row_gone, n_drop, n_recompute, n_refused;
 } myth_session_stats;
 

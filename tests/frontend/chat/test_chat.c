@@ -572,6 +572,36 @@ static void an_interrupt_ends_the_answer_alone(void **state)
     assert_int_equal(tty_close("\004"), 0);
 }
 
+/* Before the first token there is nothing to keep, which is said, and no answer is counted. */
+static void an_interrupt_before_the_first_token_takes_the_message_back(void **state)
+{
+    (void)state;
+    char args[300];
+    bool is_said = false;
+    cli_shell(&r,
+              "{ printf '[{\"role\": \"user\", \"content\": \"'; i=0; while [ $i -lt 1200 ]; do printf 'word%d ' $i; "
+              "i=$((i+1)); done; printf '\"}, {\"role\": \"assistant\", \"content\": \"ok\"}]'; } >\"$D/long\"");
+    snprintf(args, sizeof(args), "chat -m random:gemma3-tiny:f32 -c 32000 -n 4 --messages %s/long", cli_dir);
+    tty_open(args);
+    tty_expect("> ");
+    for (unsigned i = 0; i < 20 && !is_said; i++) { /* the line may be interrupted instead */
+        const size_t from = tty.at;
+        tty_send("go on\r");
+        usleep(1000 * i * i);
+        tty_send("\003");
+        usleep(100000);
+        tty_send("/stats\r");
+        tty_expect("messages refused");
+        is_said =
+            strstr(tty.seen + from, "interrupted before the first token: the message is taken out of the chat again; "
+                                    "arrow up has it\r\n") != NULL;
+        if (is_said)
+            assert_non_null(strstr(tty.seen + from, "so far    0 answers of 0 tokens"));
+    }
+    assert_true(is_said);
+    assert_int_equal(tty_close("/quit\r"), 3);
+}
+
 /* Asks the chat at the terminal through its socket; it has answered when this returns. */
 static void tty_ask(const char *what, const char *expected)
 {
@@ -633,6 +663,7 @@ int main(void)
         cmocka_unit_test(what_is_pasted_is_one_message),
         cmocka_unit_test(a_mistyped_command_is_forgotten),
         cmocka_unit_test(an_interrupt_ends_the_answer_alone),
+        cmocka_unit_test(an_interrupt_before_the_first_token_takes_the_message_back),
         cmocka_unit_test(a_pause_keeps_what_is_typed),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);

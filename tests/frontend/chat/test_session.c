@@ -503,6 +503,7 @@ static void an_interrupted_message_is_taken_out(void **state)
     assert_ok(myth_session_answer(&s, &cancel, &got, &rig_err));
     assert_int_equal(got.finish, MYTH_FINISH_CANCELLED);
     assert_int_equal(s.talk.n, 2);
+    assert_int_equal(s.stats.n_answer, 1);
     assert_int_equal(myth_session_answer(&s, NULL, &got, &rig_err), MYTH_EARG);
     assert_int_not_equal(say(&s, "three").finish, MYTH_FINISH_CANCELLED);
     close_session(&s, &r);
