@@ -18,7 +18,7 @@ const myth_chat_command myth_chat_commands[] = {
     {"unpin", "[N]", "let turn N go when the context is full"},
     {"drop", "[N]", "drop turn N now; without N the oldest that is not pinned"},
     {"undo", "", "take the last turn back"},
-    {"retry", "", "answer the last message again, with other random numbers"},
+    {"retry", "", "answer the last message again, with other random numbers (--temp)"},
     {"save", "FILE", "write the chat to FILE, from which another process goes on"},
     {"load", "FILE", "go on from a saved chat instead of this one"},
     {"quit", "", "end the chat"},
@@ -196,6 +196,8 @@ static void print_notes(const myth_chat_input *in, const myth_chat_reply *r)
                        in->is_interactive ? "; arrow up has it" : "");
     if (r->has_stayed && r->finish == MYTH_FINISH_CANCELLED)
         myth_term_note(t, "the retry was interrupted: the answer before it stays");
+    if (r->is_same && in->s->o.sample.temp == 0)
+        myth_term_note(t, "the answer is the same: with --temp 0 the likeliest token is always taken; --temp 1 draws");
     if (r->finish == MYTH_FINISH_GRAMMAR)
         myth_term_note(t, "the answer is not whole: %s", myth_grammars_why(in->s->grammars, 0));
     if (r->finish == MYTH_FINISH_LENGTH)

@@ -719,6 +719,8 @@ myth_status myth_session_answer(myth_session *s, const myth_cancel *cancel, myth
         let_go(s);
     else
         take_back(s, &before, is_counted, out);
+    out->is_same =
+        s->is_retry && is_added && last.m.text.len == s->n_text && memcmp(last.m.text.text, s->text, s->n_text) == 0;
     if (s->is_retry && is_added)
         myth_talk_free(t, &last);
     else if (s->is_retry)

@@ -74,6 +74,7 @@ typedef struct {
     uint32_t n_needed;                /* REFUSED: tokens that prompt and answer would take */
     bool is_put_off;                  /* nothing was added to the chat: the answer is to be asked for again */
     bool has_stayed;                  /* of a retry that was refused or interrupted: the answer before it has stayed */
+    bool is_same;                     /* of a retry: the text of the answer before it */
 } myth_chat_reply;
 
 typedef struct {

@@ -47,6 +47,22 @@ static void a_pipe_is_a_chat(void **state)
     assert_null(strstr(r.out, "never"));
 }
 
+/* Without chance a retry is the same, as long as the chat is. */
+static void a_retry_without_chance_is_said_to_be_the_same(void **state)
+{
+    (void)state;
+    static const char note[] = "the answer is the same: with --temp 0";
+    cli_shell(&r, "printf 'hi\n/retry\n' | \"$M\" " CHAT);
+    assert_int_equal(r.code, 0);
+    assert_non_null(strstr(r.err, note));
+    cli_shell(&r, "printf 'hi\n/system be brief\n/retry\n' | \"$M\" " CHAT);
+    assert_null(strstr(r.err, note));
+    cli_shell(&r, "printf 'hi\n/retry\n' | \"$M\" " CHAT "--temp 1");
+    assert_null(strstr(r.err, note));
+    cli_shell(&r, "printf 'hi\nhi\n' | \"$M\" " CHAT);
+    assert_null(strstr(r.err, note));
+}
+
 static void json_lines_answer_json_lines(void **state)
 {
     (void)state;
@@ -646,6 +662,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pipe_is_a_chat),
+        cmocka_unit_test(a_retry_without_chance_is_said_to_be_the_same),
         cmocka_unit_test(json_lines_answer_json_lines),
         cmocka_unit_test(what_goes_is_said),
         cmocka_unit_test(another_process_goes_on),
