@@ -328,6 +328,38 @@ static void print_turns(const myth_chat_input *in)
     }
 }
 
+static void print_turn_list(myth_json_out *j, const myth_talk *t)
+{
+    myth_jout_key(j, "list");
+    myth_jout_array(j);
+    for (size_t i = 0, from, to; i < myth_talk_n_turn(t); i++) {
+        myth_talk_turn(t, i, &from, &to);
+        myth_jout_object(j);
+        myth_jout_key_u64(j, "turn", i + 1);
+        myth_jout_key_bool(j, "pinned", t->msg[from].is_pinned);
+        myth_jout_key_u64(j, "messages", to - from);
+        myth_jout_key(j, "text");
+        myth_jout_text(j, t->msg[from].m.text.text, t->msg[from].m.text.len);
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+}
+
+static void print_command_list(myth_json_out *j)
+{
+    char command[64];
+    myth_jout_key(j, "list");
+    myth_jout_array(j);
+    for (const myth_chat_command *c = myth_chat_commands; c->name; c++) {
+        snprintf(command, sizeof(command), "/%s%s%s", c->name, c->args[0] ? " " : "", c->args);
+        myth_jout_object(j);
+        myth_jout_key_str(j, "command", command);
+        myth_jout_key_str(j, "help", c->help);
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+}
+
 /* The outcome of a command that was done, for scripts. */
 static void print_done(const myth_chat_input *in, const order *o, uint64_t bytes, bool is_warm)
 {
@@ -341,6 +373,10 @@ static void print_done(const myth_chat_input *in, const order *o, uint64_t bytes
     myth_jout_key_bool(&j, "ok", true);
     myth_jout_key_u64(&j, "turns", myth_talk_n_turn(&s->talk));
     myth_jout_key_u64(&j, "held", myth_seq_len(s->seq));
+    if (strcmp(o->name, "turns") == 0)
+        print_turn_list(&j, &s->talk);
+    if (strcmp(o->name, "help") == 0)
+        print_command_list(&j);
     if (strcmp(o->name, "save") == 0)
         myth_jout_key_u64(&j, "bytes", bytes);
     if (strcmp(o->name, "load") == 0)

@@ -6,7 +6,8 @@
  *          {"command": "/save FILE"}. A message of the user or a tool is answered; others are added to the chat
  * Out      text: the answer as it is made, thoughts on stderr; notes on stderr. JSON: a line for each line of input:
  *          {"role": "assistant", "content", "reasoning_content", "finish_reason", "usage": {...}, "context": {...}},
- *          {"role", "added": true}, {"command", "ok", ...} or {"error"}
+ *          {"role", "added": true}, {"command", "ok", ...} or {"error"}. /turns and /help have a "list": of {"turn",
+ *          "pinned", "messages": how many, "text": of the first}, and of {"command", "help"}
  * Put off  an answer that was put off (session.h) is asked for again by myth_chat_input_answer; what was printed of it
  *          is not printed twice
  * Session  a chat with a file of its own is saved to it, without its sequence, before an answer's line of JSON is

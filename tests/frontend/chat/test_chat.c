@@ -85,6 +85,29 @@ static void json_lines_answer_json_lines(void **state)
     json_decref(unknown);
 }
 
+/* What a person reads in the lists of /turns and /help a script reads too. */
+static void lists_are_json(void **state)
+{
+    (void)state;
+    json_error_t e;
+    cli_shell(&r,
+              "printf '\"one\"\n\"two\\\\nlines\"\n{\"command\": \"/pin 2\"}\n{\"command\": \"/turns\"}\n{\"command\": "
+              "\"/help\"}\n' | \"$M\" " CHAT "--json");
+    assert_int_equal(r.code, 0);
+    json_t *turns = line_at(3), *help = line_at(4),
+           *want = json_loads("[{\"turn\": 1, \"pinned\": false, \"messages\": 2, \"text\": \"one\"}, {\"turn\": 2, "
+                              "\"pinned\": true, \"messages\": 2, \"text\": \"two\\nlines\"}]",
+                              0, &e);
+    assert_true(json_equal(json_object_get(turns, "list"), want));
+    assert_int_equal(number_at(3, NULL, "turns"), 2);
+    const json_t *save = json_array_get(json_object_get(help, "list"), 9);
+    assert_string_equal(json_string_value(json_object_get(save, "command")), "/save FILE");
+    assert_non_null(strstr(json_string_value(json_object_get(save, "help")), "write the chat"));
+    json_decref(want);
+    json_decref(help);
+    json_decref(turns);
+}
+
 static void what_goes_is_said(void **state)
 {
     (void)state;
@@ -664,6 +687,7 @@ int main(void)
         cmocka_unit_test(a_pipe_is_a_chat),
         cmocka_unit_test(a_retry_without_chance_is_said_to_be_the_same),
         cmocka_unit_test(json_lines_answer_json_lines),
+        cmocka_unit_test(lists_are_json),
         cmocka_unit_test(what_goes_is_said),
         cmocka_unit_test(another_process_goes_on),
         cmocka_unit_test(a_session_file_loses_nothing),
