@@ -13,6 +13,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <float.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -78,13 +79,13 @@ const myth_option myth_options_sample[MYTH_N_OPTIONS_SAMPLE] = {
     {"top-k", NULL, MYTH_OPT_U32, "K", offsetof(myth_sample_flags, top_k), "40", 0, 1024,
      "choose among the K likeliest tokens; 0 = 1024"},
     {"top-p", NULL, MYTH_OPT_F32, "P", offsetof(myth_sample_flags, top_p), "0.95", 0, 1,
-     "keep the likeliest of these whose probabilities add up to P"},
+     "keep the likeliest of these whose probabilities add up to P; 0 = the likeliest alone"},
     {"min-p", NULL, MYTH_OPT_F32, "P", offsetof(myth_sample_flags, min_p), "0.05", 0, 1,
      "keep only tokens at least P times as likely as the likeliest"},
     {"repeat-penalty", NULL, MYTH_OPT_F32, "X", offsetof(myth_sample_flags, repeat_penalty), "1", 0.01, 100,
      "divide the logits of recent tokens by this; 1 = off"},
     {"repeat-last-n", NULL, MYTH_OPT_U32, "N", offsetof(myth_sample_flags, repeat_last_n), "64", 0, 1024,
-     "number of recent tokens that --repeat-penalty counts"},
+     "number of recent tokens that --repeat-penalty counts; 0 = none, so that there is no penalty"},
     {"seed", "-s", MYTH_OPT_U64, "N", offsetof(myth_sample_flags, seed), "0", 0, 0, "seed of the random numbers"},
 };
 
@@ -603,14 +604,17 @@ fail:
     return st;
 }
 
+/* The smallest number above 0: the first token alone has more. */
+float myth_cli_top_p(float given) { return given > 0.0f ? given : FLT_MIN; }
+
 void myth_cli_sample_params(myth_sample_params *out, const myth_sample_flags *f)
 {
     *out = (myth_sample_params){
         .temp = f->temp,
         .top_k = f->top_k,
-        .top_p = f->top_p,
+        .top_p = myth_cli_top_p(f->top_p),
         .min_p = f->min_p,
-        .repeat_penalty = f->repeat_penalty,
+        .repeat_penalty = f->repeat_last_n ? f->repeat_penalty : 1.0f,
         .repeat_last_n = f->repeat_last_n,
         .seed = f->seed,
     };

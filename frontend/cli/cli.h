@@ -193,7 +193,10 @@ void myth_cli_tokenizer_close(myth_cli_tokenizer *t);
 /* Makes engine options from the flags; fields without a flag stay zero for the command to set. MYTH_EARG: a flag has a
  * bad value. */
 myth_status myth_cli_engine_opts(myth_cli *cli, myth_engine_opts *out, const myth_engine_flags *f, myth_error *err);
+/* The options of the engine, where zeros are off; of what was given, top-p 0 keeps the likeliest token alone, and
+ * repeat-last-n 0 counts no token. */
 void myth_cli_sample_params(myth_sample_params *out, const myth_sample_flags *f);
+float myth_cli_top_p(float given);
 /* Sets how the ledger, just opened, takes the host's memory: --mem-mode. */
 void myth_cli_mem_mode(const myth_cli *cli);
 /* The memory limits for a plan: those of --mem-limit; for other devices the memory that is free there. */

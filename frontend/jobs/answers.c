@@ -117,6 +117,7 @@ static bool read_own(const myth_answers *a, const myth_job_prompt *it, own_opts 
                           myth_results_real(it, "min_p", 1.0, &own->sample.min_p, why) &&
                           read_stops(a, it, &own->stops, why);
     own->sample.top_k = (uint32_t)top_k;
+    own->sample.top_p = myth_cli_top_p(own->sample.top_p);
     own->sample.seed += it->answer; /* modulo 2^64 */
     return is_right;
 }

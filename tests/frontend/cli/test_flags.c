@@ -393,6 +393,7 @@ static void sampling(void **state)
     snprintf(calm, sizeof(calm), "%s", generate_text(""));
     assert_string_equal(generate_text("--temp 20 --top-k 1 -s 1"), calm);
     assert_string_equal(generate_text("--temp 20 --top-k 0 --top-p 0.000001 --min-p 0 -s 1"), calm);
+    assert_string_equal(generate_text("--temp 20 --top-k 0 --top-p 0 --min-p 0 -s 1"), calm);
     assert_string_equal(generate_text("--temp 20 --top-k 0 --top-p 1 --min-p 1 -s 1"), calm);
     snprintf(other, sizeof(other), "%s-s 1 --repeat-penalty 50", hot);
     assert_string_not_equal(generate_text(other), saved);
@@ -400,6 +401,7 @@ static void sampling(void **state)
     snprintf(penal, sizeof(penal), "%s", generate_text("--repeat-penalty 50"));
     assert_string_not_equal(penal, calm);
     assert_string_not_equal(generate_text("--repeat-penalty 50 --repeat-last-n 1"), penal);
+    assert_string_equal(generate_text("--repeat-penalty 50 --repeat-last-n 0"), calm);
 }
 
 static void how_a_prompt_is_read(void **state)

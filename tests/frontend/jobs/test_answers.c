@@ -449,7 +449,8 @@ static void lines_sample_as_they_say(void **state)
         {",\"temperature\":1.3", "--temp 1.3"},
         {",\"temperature\":0.9,\"top_k\":3", "--temp 0.9 --top-k 3"},
         {",\"temperature\":2,\"top_k\":200,\"top_p\":1,\"min_p\":0", "--temp 2 --top-k 200 --top-p 1 --min-p 0"},
-        {",\"temperature\":1.5,\"top_p\":0.5", "--temp 1.5 --top-p 0.5"}};
+        {",\"temperature\":1.5,\"top_p\":0.5", "--temp 1.5 --top-p 0.5"},
+        {",\"temperature\":1.5,\"top_p\":0,\"min_p\":0", "--temp 0"}};
     enum { N = sizeof(own) / sizeof(own[0]) };
     cli_result r;
     char line[512];
