@@ -126,7 +126,10 @@ static myth_status read_spec(myth_revision *r, const myth_revision_opts *o, myth
         git_object_free(s.to);
         return myth_fail(
             err, MYTH_EARG,
-            "%.120s: no such revision here; expected a commit, A..B, REV^!, or nothing for the working tree",
+            git_repository_is_shallow(r->repo) == 1
+                ? "%.80s: no such revision in this shallow clone; git fetch --unshallow brings all commits (a flow of "
+                  "GitHub: fetch-depth: 0, of GitLab: GIT_DEPTH: 0)"
+                : "%.120s: no such revision here; expected a commit, A..B, REV^!, or nothing for the working tree",
             o->spec ? o->spec : "HEAD");
     }
     if (is_range && o->is_staged)

@@ -230,6 +230,10 @@ static void shallow_clones(void **state)
     expect_spec("s/two", "HEAD...HEAD^2", NULL);
     expect_spec("s/two", "HEAD^1...HEAD^2", "fetch --unshallow");
     expect_spec("s/one", "origin/main...HEAD", "fetch --unshallow");
+    expect_spec("s/one", "HEAD^1", "no such revision in this shallow clone; git fetch --unshallow");
+    expect_spec("s/one", "HEAD^1..HEAD", "no such revision in this shallow clone; git fetch --unshallow");
+    expect_spec("s/two", "HEAD^1", NULL);
+    expect_spec("s/all", "origin/pr^1^1", "no such revision here; expected");
     expect_spec("s/all", "origin/main...origin/pr", NULL);
     expect_spec("s/all", "origin/main...origin/own", "no commit in common");
     expect_spec("s/all", "origin/main...origin/pr^{tree}", "takes two commits");
