@@ -106,6 +106,9 @@ flow gitlab.yml
 [ "$code" -eq 1 ] || fail "the change of others is no finding, so the lines above say nothing: exit $code"
 ! grep -v '^ *#' "$source/ci/github.yml" | grep -q 'github.workspace' ||
     fail "github.yml names the host's workspace in a container"
+# In a private repository upload-sarif asks which run it is part of.
+! grep -q upload-sarif "$source/ci/github.yml" || grep -q '^  actions: read$' "$source/ci/github.yml" ||
+    fail "github.yml may not read the run that upload-sarif asks for"
 cd "$dir/work"
 
 # Without a place for an index the change is inspected all the same.
