@@ -44,9 +44,10 @@ if(MYTH_HAS_FAISS)
     list(TRANSFORM holders REPLACE "^[ *]*Copyright " "Copyright ")
     file(CONFIGURE OUTPUT generated/faiss_notice CONTENT "${holders}\n\n${expat}" @ONLY)
     myth_notice(mythos faiss ${CMAKE_BINARY_DIR}/generated/faiss_notice)
-    install(TARGETS mythos_faiss LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/mythos COMPONENT mythos)
+    install(TARGETS mythos_faiss LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/mythos/modules
+        COMPONENT mythos)
     # as an installed program looks for it
-    file(RELATIVE_PATH module_place ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/mythos)
+    file(RELATIVE_PATH module_place ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/mythos/modules)
     set_source_files_properties(retrieval/vectors/vectors_module.c PROPERTIES COMPILE_DEFINITIONS
         MYTH_MODULE_PLACE="${module_place}")
 else()

@@ -22,6 +22,7 @@ endforeach()
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME mythos)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")          # each package has a synopsis of its own
 set(CPACK_PACKAGE_CONTACT ${MYTH_PACKAGE_CONTACT})
 set(CPACK_PACKAGE_DIRECTORY ${package_dir})
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
@@ -39,18 +40,18 @@ set(CPACK_DEBIAN_MYTHOS_PACKAGE_SHLIBDEPS ON)
 string(REGEX REPLACE "^libgit2\\.so\\.(.*)$" "libgit2-\\1" libgit2_package ${libgit2_soname})
 set(CPACK_DEBIAN_MYTHOS_PACKAGE_DEPENDS ${libgit2_package})
 set(CPACK_DEBIAN_MYTHOS_PACKAGE_RECOMMENDS "libvulkan1, git")
-set(CPACK_COMPONENT_MYTHOS_DESCRIPTION "inspects code with a local language model
- A hand-written engine runs Gemma models within a memory budget that is
- planned before anything is allocated. The inspector finds places in a file,
- a change or around a symbol by rules and lets a model judge them, or asks a
- model, and prints findings whose citations hold by construction. The
- retriever indexes and searches code. Small models that judge, that inspect
- as a demonstration, and that embed are included.")
+set(CPACK_DEBIAN_MYTHOS_DESCRIPTION "inspects code with a local language model
+A hand-written engine runs Gemma models within a memory budget that is
+planned before anything is allocated. The inspector finds places in a file,
+a change or around a symbol by rules and lets a model judge them, or asks a
+model, and prints findings whose citations hold by construction. The
+retriever indexes and searches code. Small models that judge, that inspect
+as a demonstration, and that embed are included.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libmythos-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libc6-dev")
-set(CPACK_COMPONENT_DEV_DESCRIPTION "engine for Gemma models, static library and headers
- The inference engine of mythos for programs of your own: models, tokenizer,
- sequences, forward passes, generation, embeddings and capture of residuals,
- with every byte planned before it is taken. CMake and pkg-config find it.")
+set(CPACK_DEBIAN_DEV_DESCRIPTION "engine for Gemma models, library and headers
+The inference engine of mythos for programs of your own: models, tokenizer,
+sequences, forward passes, generation, embeddings and capture of residuals,
+with every byte planned before it is taken. CMake and pkg-config find it.")
 include(CPack)

@@ -144,6 +144,12 @@ if ls models/*.gguf >/dev/null 2>&1; then
 fi
 
 "$dir/prefix/bin/mythos" version
+if [ -f "$MYTHOS_BUILD_DIR/mythos_faiss.so" ] && ls models/*embed*.gguf >/dev/null 2>&1; then # its module is found
+    mkdir "$dir/small"
+    printf 'int add(int a, int b)\n{\n    return a + b;\n}\n' >"$dir/small/add.c"
+    XDG_CACHE_HOME="$dir/cache" "$dir/prefix/bin/mythos" index --embed "$dir/small" >"$dir/log" 2>&1 ||
+        { cat "$dir/log" >&2; exit 1; }
+fi
 if ls models/*.gguf >/dev/null 2>&1; then               # the shipped model goes along and is found
     "$dir/prefix/bin/mythos" info --json | grep -q "\"path\":\"$dir/prefix/share/mythos/models/"
 fi

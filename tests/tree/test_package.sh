@@ -26,6 +26,8 @@ fail() { echo "$1" >&2; exit 1; }
 cpack --config "$MYTHOS_BUILD_DIR/CPackConfig.cmake" -B "$dir/package" >"$dir/log" 2>&1 ||
     fail "cpack: $(tail -20 "$dir/log")"
 lintian --fail-on error "$dir"/package/*.deb || fail "lintian finds errors"
+dpkg-deb -f "$dir"/package/libmythos-dev_*.deb Description | head -1 | grep -q '^engine for Gemma models' ||
+    fail "the library's synopsis: $(dpkg-deb -f "$dir"/package/libmythos-dev_*.deb Description)"
 
 debootstrap --variant=minbase bookworm "$dir/root" >"$dir/log" 2>&1 || fail "debootstrap: $(tail -5 "$dir/log")"
 mount -t proc proc "$dir/root/proc"
@@ -59,10 +61,19 @@ inside sh -c 'cd /tmp && cc main.c -o main $(pkg-config --cflags --libs mythos) 
 
 git archive --prefix=engine/ HEAD CMakeLists.txt CMakePresets.json LICENSE cmake engine kernels shaders |
     tar x -C "$dir"
-cmake -S "$dir/engine" -B "$dir/build" -G Ninja -DMYTH_CUDA=OFF -DMYTH_VULKAN=OFF >"$dir/log" 2>&1 ||
-    fail "$(tail -20 "$dir/log")"
+cmake -S "$dir/engine" -B "$dir/build" -G Ninja -DMYTH_CUDA=OFF -DMYTH_VULKAN=OFF \
+    -DBUILD_SHARED_LIBS=ON >"$dir/log" 2>&1 || fail "$(tail -20 "$dir/log")"
 cmake --build "$dir/build" >"$dir/log" 2>&1 ||
     fail "the engine alone does not build: $(tail -20 "$dir/log")"
+cmake --install "$dir/build" --prefix "$dir/prefix" >"$dir/log" 2>&1 || fail "$(tail -20 "$dir/log")"
+mkdir "$dir/consumer"
+cp "$dir/root/tmp/main.c" "$dir/consumer/"
+printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(consumer C)' 'find_package(mythos 0.2 CONFIG REQUIRED)' \
+    'add_executable(consumer main.c)' 'target_link_libraries(consumer PRIVATE mythos::engine)' \
+    >"$dir/consumer/CMakeLists.txt"
+{ cmake -S "$dir/consumer" -B "$dir/linked" -DCMAKE_PREFIX_PATH="$dir/prefix" && cmake --build "$dir/linked"; } \
+    >"$dir/log" 2>&1 || fail "a program does not link the shared library: $(tail -20 "$dir/log")"
+"$dir/linked/consumer" || fail "a program with the shared library ends with $?"
 cmake -DSOURCE="$dir/engine" -DVERSION=0 -DOUT="$dir/version.h" -P cmake/version.cmake
 grep -q "\"$(git rev-parse --short HEAD)" "$dir/version.h" ||
     fail "the archive does not know its commit: $(cat "$dir/version.h")"
