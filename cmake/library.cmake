@@ -33,7 +33,8 @@ function(myth_library target kind)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME mythos_engine EXPORT_NAME engine LINKER_LANGUAGE C)
     if(kind STREQUAL SHARED)
         set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${so_version})
-        target_link_options(${target} PRIVATE LINKER:--exclude-libs,ALL LINKER:-Bsymbolic-functions LINKER:-z,defs)
+        target_link_options(${target} PRIVATE LINKER:--exclude-libs,ALL LINKER:-Bsymbolic-functions
+            $<$<NOT:$<OR:$<BOOL:${MYTH_SANITIZE}>,$<BOOL:${MYTH_FUZZ}>>>:LINKER:-z,defs>)
     endif()
 endfunction()
 

@@ -199,7 +199,7 @@ if(MYTH_ENGINE_ONLY)
     return()
 endif()
 
-if(NOT BUILD_SHARED_LIBS)                       # tests/tree/test_shared.sh
+if(NOT BUILD_SHARED_LIBS AND NOT MYTH_SANITIZE AND NOT MYTH_FUZZ)     # tests/tree/test_shared.sh
     myth_library(mythos_shared SHARED)
 endif()
 file(GLOB_RECURSE test_scripts CONFIGURE_DEPENDS tests/test_*.sh)
