@@ -503,7 +503,7 @@ static myth_status open_as_regex(grep *g, myth_error *err)
         return myth_fail(err, MYTH_ENOMEM, "no room for a pattern of %llu bytes", (unsigned long long)o->n_pattern);
     for (uint64_t i = 0; i < o->n_pattern; i++) {
         const unsigned char c = o->pattern[i];
-        if (c != '\n' && c < 0x80 && !myth_is_word(c))
+        if (c != '\n' && c < 0x80 && !myth_is_word(c) && c != '<' && c != '>') /* \< is the border of a word */
             text[n++] = '\\';
         text[n++] = c == '\n' ? '|' : c;
     }

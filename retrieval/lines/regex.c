@@ -8,6 +8,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "regex.h"
 #include "class_sets.h"
+#include "dialect.h"
 #include "find.h"
 #include "pattern.h"
 
@@ -37,35 +38,45 @@ struct myth_regex_run {
 
 /* ---- compiling ---- */
 
-static myth_status compile(pcre2_code **out, const char *before, const unsigned char *pattern, size_t n,
-                           const char *after, uint32_t options, myth_mem *mem, myth_error *err)
+/* What is compiled, and how. */
+typedef struct {
+    const unsigned char *text, *given; /* given: the expression as it was typed, from which the text was made */
+    size_t n, n_given;
+    uint32_t options;
+    bool is_word;
+    myth_mem *mem;
+} source;
+
+static myth_status compile(pcre2_code **out, const char *before, const source *s, const char *after, uint32_t options,
+                           myth_error *err)
 {
     int code;
     PCRE2_SIZE at;
     size_t n_before = strlen(before), n_after = strlen(after);
     pcre2_compile_context *context = pcre2_compile_context_create(NULL);
-    unsigned char *text = myth_alloc(mem, MYTH_MEM_OTHER, "regex", n_before + n + n_after + 1);
+    unsigned char *text = myth_alloc(s->mem, MYTH_MEM_OTHER, "regex", n_before + s->n + n_after + 1);
     myth_status st = MYTH_OK;
     if (!context || !text) {
-        st = myth_fail(err, MYTH_ENOMEM, "no room for a pattern of %zu bytes", n);
+        st = myth_fail(err, MYTH_ENOMEM, "no room for a pattern of %zu bytes", s->n);
         goto done;
     }
     memcpy(text, before, n_before);
-    memcpy(text + n_before, pattern, n);
-    memcpy(text + n_before + n, after, n_after);
+    memcpy(text + n_before, s->text, s->n);
+    memcpy(text + n_before + s->n, after, n_after);
     pcre2_set_newline(context, PCRE2_NEWLINE_LF);
-    *out = pcre2_compile(text, n_before + n + n_after, options, &code, &at, context);
+    *out = pcre2_compile(text, n_before + s->n + n_after, options, &code, &at, context);
     if (!*out) {
         PCRE2_UCHAR why[120];
         pcre2_get_error_message(code, why, sizeof(why));
-        st = myth_fail(err, MYTH_EARG, "pattern: byte %zu: %s", (size_t)at > n_before ? (size_t)at - n_before : 0,
+        st = myth_fail(err, MYTH_EARG, "pattern: byte %zu: %s",
+                       myth_dialect_back(s->given, s->n_given, (size_t)at > n_before ? (size_t)at - n_before : 0),
                        (char *)why);
         goto done;
     }
     pcre2_jit_compile(*out, PCRE2_JIT_COMPLETE); /* without JIT, pcre2_match interprets the pattern */
 done:
     pcre2_compile_context_free(context);
-    myth_free(mem, text);
+    myth_free(s->mem, text);
     return st;
 }
 
@@ -77,19 +88,10 @@ static bool is_utf8(const unsigned char *s, size_t n, bool *is_ascii)
     return myth_utf8_is_valid(s + n_ascii, n - n_ascii);
 }
 
-/* What is compiled, and how. */
-typedef struct {
-    const unsigned char *text;
-    size_t n;
-    uint32_t options;
-    bool is_word;
-    myth_mem *mem;
-} source;
-
 static myth_status compile_bytes(pcre2_code **out, const source *s, uint32_t more, myth_error *err)
 {
-    return compile(out, s->is_word ? "(?<!\\w)(?:" : "", s->text, s->n, s->is_word ? ")(?!\\w)" : "",
-                   s->options | more | PCRE2_NEVER_UTF, s->mem, err);
+    return compile(out, s->is_word ? "(?<!\\w)(?:" : "", s, s->is_word ? ")(?!\\w)" : "",
+                   s->options | more | PCRE2_NEVER_UTF, err);
 }
 
 /* A whole word has a character that is not of a word, or the line's border, on both sides. A byte that is part of no
@@ -98,8 +100,8 @@ static myth_status compile_utf(pcre2_code **out, const source *s, uint32_t more,
 {
     static const char before[] = "(?:^|(?<=[^" MYTH_PATTERN_WORD "]))(?:",
                       after[] = ")(?:$|(?=[^" MYTH_PATTERN_WORD "]))";
-    return compile(out, s->is_word ? before : "", s->text, s->n, s->is_word ? after : "",
-                   s->options | more | PCRE2_UTF | PCRE2_UCP, s->mem, err);
+    return compile(out, s->is_word ? before : "", s, s->is_word ? after : "", s->options | more | PCRE2_UTF | PCRE2_UCP,
+                   err);
 }
 
 /* The codes for lines that are not ASCII. `text` is that of pattern.h, or NULL. */
@@ -169,14 +171,22 @@ myth_status myth_regex_open(myth_regex **out, myth_mem *mem, const unsigned char
     if (!r)
         return myth_fail(err, MYTH_ENOMEM, "no room for a pattern");
     r->mem = mem;
+    myth_dialect d;
+    if (!myth_dialect_read(&d, mem, pattern, n)) {
+        myth_regex_close(r);
+        return myth_fail(err, MYTH_ENOMEM, "no room for a pattern of %zu bytes", n);
+    }
     const source s = {
-        .text = pattern,
-        .n = n,
+        .text = d.text,
+        .n = d.n_text,
+        .given = pattern,
+        .n_given = n,
         .options = ignore_case ? PCRE2_CASELESS : 0,
         .is_word = is_word,
         .mem = mem,
     };
     const myth_status st = open_codes(r, &s, err);
+    myth_free(mem, d.text);
     if (st == MYTH_OK)
         *out = r;
     else

@@ -48,6 +48,8 @@ static void paths_as_they_are_typed(void **state)
     ask("-F -k 2 door src include", 0, "src/a.txt:3:three door\nsrc/a.txt:6:six door\n");
     ask("-F -k 4 -c door src include", 0, "src/a.txt:3\nsrc/deep/door.c:1\n");
     ask("-F nothing src include", 1, "");
+    ask("-F -w '<door>' src", 1, ""); /* signs, not the borders of a word */
+    ask("-c -e '\\<door\\>' src", 0, "a.txt:3\n");
     ask("-F door src none include", 66, "");
     assert_non_null(strstr(r.err, "none: no such file or directory"));
     ask("what is a door", 2, "");
