@@ -86,11 +86,12 @@ endfunction()
 
 # No Vulkan driver is looked at: what it leaves behind, the sanitizers would report as ours.
 set(cuda_alone "MYTHOS_TEST_DEVICES=cuda:0" "VK_DRIVER_FILES=/nonexistent" "VK_ICD_FILENAMES=/nonexistent")
-set(cuda_sampled "emu launcher" "emu calls" "emu device" "emu products" "emu ops" "emu dequant" "emu model_golden")
+set(cuda_sampled "emu launcher" "emu calls" "emu device" "emu products" "emu ops" "emu not_finite" "emu dequant"
+    "emu model_golden")
 set(cuda_whole ${cuda_sampled} "race launcher" "race ops")
 foreach(row
         "emu cuda launcher" "emu cuda calls" "emu cuda again" "emu cuda device" "emu cuda products" "emu kernels ops"
-        "emu kernels bits" "emu kernels dequant"
+        "emu kernels not_finite" "emu kernels bits" "emu kernels dequant"
         "emu engine model_golden" "emu engine block_types" "emu engine embed" "emu engine seq" "emu engine sets"
         "emu engine generate"
         "emu engine logits" "emu engine plan" "emu engine run" "emu engine launches" "emu engine endless_chat"

@@ -100,7 +100,8 @@ list(TRANSFORM device_tests PREPEND engine_ OUTPUT_VARIABLE all_device_tests)
 list(JOIN all_device_tests "\n" all_device_tests)
 # bench/gpu.sh
 file(WRITE ${CMAKE_BINARY_DIR}/device_tests
-    "kernels_ops\nkernels_bits\nkernels_dequant\nkernels_replay\nkernels_capture_sum\n${all_device_tests}\n")
+    "kernels_ops\nkernels_bits\nkernels_not_finite\nkernels_dequant\nkernels_replay\nkernels_capture_sum\n"
+    "${all_device_tests}\n")
 # before a program: with MYTHOS_TEST_FULL=1 only
 set(full_only sh ${CMAKE_SOURCE_DIR}/tests/support/full_only.sh)
 # most of their time goes into the programs of their engines

@@ -387,11 +387,12 @@ typedef struct { /* lent until the next forward */
  * MYTH_ECANCEL: the micro-batches that were done stay appended, the one under way is taken back. MYTH_ENOMEM,
  * MYTH_EDEVICE: the device failed on the way. The sequences hold what they held before, and the forward can be done
  * again, or one of fewer rows. In all three cases a sequence of which more than the rings' slack was overwritten is cut
- * to its newest checkpoint or to 0, as by truncate. */
+ * to its newest checkpoint or to 0, as by truncate. MYTH_EFORMAT: logits of a row are infinite or NaN, as a damaged
+ * file makes them; the tokens stay appended, and full rows were handed over. */
 myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, myth_error *err);
 /* Reduces logits row `row` of the last forward again under this mask (NULL = all ids), with the biases that the row
  * had. The result is exact, however few ids the mask allows, and takes the place of the row's in the forward's result.
- * k is at most the forward's top_k. */
+ * k is at most the forward's top_k. MYTH_EFORMAT as of a forward. */
 myth_status myth_reduce_again(myth_engine *e, uint32_t row, const uint32_t *mask, uint32_t k, myth_result *out,
                               myth_error *err);
 

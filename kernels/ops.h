@@ -242,7 +242,8 @@ struct myth_capture_sum_args {
 /* For each row that wants logits: the k best ids, log-sum-exp and entropy over all allowed ids, and the logits of the
  * ids that were asked for. The rows of x have already passed the final norm. cap(W x) are the logits; then biases are
  * added, then forbidden ids become -inf. A bias of -inf forbids its id too, and several biases of one id add up. Where
- * no id is allowed, lse is -inf and entropy 0. A biased id outside 0..n_vocab-1 is ignored; an asked one gets NaN. */
+ * no id is allowed, lse is -inf and entropy 0; where an allowed one has NaN, which is never among the best, both are
+ * NaN. A biased id outside 0..n_vocab-1 is ignored; an asked one gets NaN. */
 enum { MYTH_TOPK_MAX = 1024, MYTH_HEAD_TILE = 1024 };
 struct myth_head_topk_args {
     myth_view x, w;                /* f32 [n_rows, dim]; any type [n_total, dim] */

@@ -102,7 +102,7 @@ void weigh(uint from, uint to)
         m = lanes_max(m);
         for (uint j = gl_SubgroupInvocationID; j < SPLIT; j += SUBGROUP)
             if (j >= from && j < to) {
-                const float w = score[g * SPLIT + j] > -INF ? exp_f32(score[g * SPLIT + j] - m) : 0.0;
+                const float s = score[g * SPLIT + j], w = is_minus_inf(s) ? 0.0 : exp_f32(s - m);
                 score[g * SPLIT + j] = w;
                 l += w;
             }

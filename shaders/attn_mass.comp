@@ -46,7 +46,7 @@ void main()
         if (is_gone(run, n_gap, j))
             continue;
         const float s = score(run, q, head, j), now = max(most[t], s);
-        total[t] = (most[t] > -INF ? total[t] * exp_f32(most[t] - now) : 0.0) + exp_f32(s - now);
+        total[t] = (most[t] > -INF ? total[t] * exp_f32(most[t] - now) : total[t]) + exp_f32(s - now);
         most[t] = now;
     }
     barrier();
@@ -54,7 +54,7 @@ void main()
     for (uint i = 0; i < 64; i++)
         all = max(all, most[i]);
     for (uint i = 0; i < 64; i++)
-        sum += most[i] > -INF ? total[i] * exp_f32(most[i] - all) : 0.0;
+        sum += most[i] > -INF ? total[i] * exp_f32(most[i] - all) : total[i]; // 0 without a key, or NaN
     const uint64_t part = args.a.part + (uint64_t(r) * a.n_head + h) * args.a.n_key * 4ul;
     for (uint i = t; i < args.a.n_key; i += 64) {
         const uint j = args.a.first + i;

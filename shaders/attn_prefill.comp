@@ -101,7 +101,7 @@ void weigh(uint i)
         m = max(m, weight[i * K_TILE + j]);
     fade[i] = m > most[i] ? exp_f32(most[i] - m) : 1.0;
     for (uint j = 0; j < K_TILE; j++) {
-        const float s = weight[i * K_TILE + j], w = s > -INF ? exp_f32(s - m) : 0.0;
+        const float s = weight[i * K_TILE + j], w = is_minus_inf(s) ? 0.0 : exp_f32(s - m);
         weight[i * K_TILE + j] = w;
         l += w;
     }

@@ -83,11 +83,12 @@ float f16_to_f32(uint h)
     return sign != 0u ? -f : f;
 }
 
-// The same for scales, without branches: exact for every finite value, subnormals included.
+// The same for scales, without branches: exact for every value, subnormals included.
 float scale_value(uint h)
 {
     uint u = (h & 0x7fffu) << 13;
-    float f = u < 0x00800000u ? uintBitsToFloat(u + 0x38800000u) - 6.103515625e-5 : uintBitsToFloat(u + 0x38000000u);
+    float f = u < 0x00800000u ? uintBitsToFloat(u + 0x38800000u) - 6.103515625e-5
+                              : uintBitsToFloat(u + (u < 0x0f800000u ? 0x38000000u : 0x70000000u));
     return uintBitsToFloat(floatBitsToUint(f) | (h & 0x8000u) << 16);
 }
 

@@ -74,7 +74,7 @@ uint group_before(uint v)
 uint key_of(float v)
 {
     uint u = floatBitsToUint(v == 0.0 ? 0.0 : v);
-    return !(v > -INF) ? 0u : (u & 0x80000000u) != 0u ? ~u : u | 0x80000000u;
+    return is_minus_inf(v) || is_nan(v) ? 0u : (u & 0x80000000u) != 0u ? ~u : u | 0x80000000u;
 }
 
 float logit_of(uint key)
@@ -127,7 +127,7 @@ void reduce_list(uint64_t stats)
     float sum = 0.0, sum_x = 0.0;
     for (uint i = 0; i < SHARE; i++) {
         float v = uintBitsToFloat(entry[place(t * SHARE + i)]);
-        if (v > -INF) {
+        if (!is_minus_inf(v)) {
             float e = exp_f32(v - most);
             sum += e;
             sum_x = fma(e, v - most, sum_x);
@@ -152,19 +152,19 @@ void finish_row(uint row, uint64_t stats)
     const float most = logit_of(group_max(most_key));
     float sum = 0.0, sum_x = 0.0;
     for (uint i = t; i < a.n_stat; i += 256) {
-        float d = F32(stats).v[i * 4] - most;
-        if (most > -INF && d > -INF) {
-            float e = exp_f32(d);
-            sum = fma(e, F32(stats).v[i * 4 + 1], sum);
-            sum_x = fma(e, fma(F32(stats).v[i * 4 + 1], d, F32(stats).v[i * 4 + 2]), sum_x);
+        const float list = F32(stats).v[i * 4 + 1];
+        if (floatBitsToUint(list) != 0u) {              // the list has logits: their sum is 1 or more, or NaN
+            float d = F32(stats).v[i * 4] - most, e = exp_f32(d);
+            sum = fma(e, list, sum);
+            sum_x = fma(e, fma(list, d, F32(stats).v[i * 4 + 2]), sum_x);
         }
     }
     sum = group_sum(sum);
     sum_x = group_sum(sum_x);
     if (t == 0) {
-        float log_sum = most > -INF ? log_f32(sum) : 0.0;
+        float log_sum = is_nan(sum) ? sum : most > -INF ? log_f32(sum) : 0.0;
         F32(a.lse).v[row] = most + log_sum;
-        F32(a.entropy).v[row] = most > -INF ? log_sum - sum_x / sum : 0.0;
+        F32(a.entropy).v[row] = is_nan(sum) ? sum : most > -INF ? log_sum - sum_x / sum : 0.0;
     }
 }
 

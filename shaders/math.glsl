@@ -2,12 +2,17 @@
 //
 // Why        Vulkan allows exp an error of 3 + 2|x| ulp, and a tanh derived from it that overflows. So drivers differ
 //            by more than the tolerance of exact devices
-// Precision  the error of each is below 2 ulp; exp(0) = 1 and tanh(0) = 0 exactly; exp below 2^-126 is 0
+// Precision  the error of each is below 2 ulp; exp(0) = 1 and tanh(0) = 0 exactly; exp below 2^-126 is 0; exp, tanh
+//            and cap of NaN are NaN
 // Source     Cephes, expf.c logf.c tanhf.c: range reduction and minimax polynomials
 #ifndef MYTH_MATH_GLSL
 #define MYTH_MATH_GLSL
 
 #define INF uintBitsToFloat(0x7f800000u)
+
+// Both by the bits: a driver may take every float for a number, and what clamp, min and max make of NaN is undefined.
+bool is_nan(float x) { return (floatBitsToUint(x) & 0x7fffffffu) > 0x7f800000u; }
+bool is_minus_inf(float x) { return floatBitsToUint(x) == 0xff800000u; }
 
 float exp_f32(float x)
 {
@@ -22,7 +27,7 @@ float exp_f32(float x)
     int half_n = int(n) / 2;                    // 2^n as two factors, because 2^128 is past the largest exponent
     p *= intBitsToFloat((half_n + 127) << 23);
     p *= intBitsToFloat((int(n) - half_n + 127) << 23);
-    return x < -87.3 ? 0.0 : x > 88.7 ? INF : p;
+    return is_nan(x) ? x : x < -87.3 ? 0.0 : x > 88.7 ? INF : p;
 }
 
 // log x for x > 0 that is not subnormal.
@@ -54,7 +59,7 @@ float tanh_f32(float x)
     p = fma(p, z, 1.33314422036e-1);
     p = fma(p, z, -3.33332819422e-1);
     float low = fma(p * z, x, x), high = 1.0 - 2.0 / (exp_f32(2.0 * min(a, 10.0)) + 1.0);
-    return a < 0.625 ? low : x < 0.0 ? -high : high;
+    return is_nan(x) ? x : a < 0.625 ? low : x < 0.0 ? -high : high;
 }
 
 // cap * tanh(v / cap), or v where cap is 0.

@@ -40,12 +40,12 @@ uint place(uint row, uint word) { return row * 8 + (word ^ (row & 7)); }
 
 const bool IS_BRAIN = W_TYPE == DT_BF16 || W_TYPE == DT_MXFP4;
 
-// Packs four weights into 16 bits each. Only a damaged file has weights beyond the range of f16. The lower half of a
-// weight that is exact as bf16 is zero already.
+// Packs four weights into 16 bits each. Only a damaged file has weights beyond the range of f16, or NaN, which stays.
+// The lower half of a weight that is exact as bf16 is zero already.
 uint64_t pack_four(vec4 v)
 {
     if (!IS_BRAIN) {
-        v = clamp(v, -65504.0, 65504.0);
+        v = mix(clamp(v, -65504.0, 65504.0), v, bvec4(is_nan(v.x), is_nan(v.y), is_nan(v.z), is_nan(v.w)));
         return pack64(uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw)));
     }
     uvec4 u = floatBitsToUint(v) >> 16;

@@ -47,6 +47,7 @@ typedef enum {
     MYTH_REMEDY_SEARCH_LINES,   /* search lines for the text as it is written            */
     MYTH_REMEDY_MAKE_IMATRIX,   /* make an importance matrix                             */
     MYTH_REMEDY_EMBED_TEXTS,    /* make embeddings of whole texts                        */
+    MYTH_REMEDY_VERIFY_MODEL,   /* check the model's tensors, and its adapters'          */
     MYTH_REMEDY_N
 } myth_remedy;
 

@@ -160,6 +160,21 @@ static myth_status choose_greedy(myth_answering *a, const myth_result *r, uint32
     return MYTH_OK;
 }
 
+myth_status myth_engine_bad_logits(const myth_engine *e, myth_error *err)
+{
+    return myth_fail_remedy(err, MYTH_EFORMAT, MYTH_REMEDY_VERIFY_MODEL, "%s%s: logits are infinite or NaN",
+                            myth_weights_path(e->model->weights), e->model->n_lora ? " with its adapters" : "");
+}
+
+myth_status myth_engine_check_logits(const myth_engine *e, uint32_t first, uint32_t n, bool may_forbid_all,
+                                     myth_error *err)
+{
+    for (uint32_t i = first; i < first + n; i++)
+        if (!isfinite(e->result_lse[i]) && !(may_forbid_all && e->result_lse[i] == -INFINITY))
+            return myth_engine_bad_logits(e, err);
+    return MYTH_OK;
+}
+
 /* Chooses the next token from its row; id -1 when the grammar allows none. */
 static myth_status choose_token(myth_answering *a, const myth_result *all, uint32_t row, myth_candidate *chosen,
                                 myth_error *err)
@@ -235,7 +250,7 @@ myth_status myth_answer_take(myth_answering *a, const myth_result *r, uint32_t r
         return MYTH_OK;
     }
     if (id < 0)
-        return myth_fail(err, MYTH_EARG, "the model's logits choose no token");
+        return myth_engine_bad_logits(a->e, err);
     if (a->has_budget)
         myth_channel_push(&a->channel, id);
     if (a->o->on_top && (st = tell_top(a, r, row, chosen, err)) != MYTH_OK)

@@ -137,7 +137,7 @@ static myth_status choose(myth_branches *x, uint32_t i, const myth_result *r, my
     const int32_t *id = r->top_id + (size_t)x->live[i].row * r->k;
     const float *logit = r->top_logit + (size_t)x->live[i].row * r->k, lse = r->lse[x->live[i].row];
     if (id[0] < 0)
-        return myth_fail(err, MYTH_EARG, "the model's logits choose no token");
+        return myth_engine_bad_logits(x->e, err);
     for (uint32_t k = 1; k < r->k && id[k] >= 0; k++) {
         const double logprob = (double)logit[k] - (double)lse;
         if (exp(logprob) < (double)x->o.threshold)

@@ -123,6 +123,12 @@ void myth_engine_copy_page(myth_engine *e, bool is_ring, myth_kv_copy c);
 /* Waits for the streams of all parts. Returns the first failure, in the order of the parts; a cancel is none where a
  * part has failed. */
 myth_status myth_engine_sync(myth_engine *e, myth_error *err);
+/* Says that logits are infinite or NaN, and returns MYTH_EFORMAT. */
+myth_status myth_engine_bad_logits(const myth_engine *e, myth_error *err);
+/* The same where rows first .. first + n - 1 of the result have such logits. may_forbid_all: masks or biases may forbid
+ * every id of a row, which is no fault of the model. */
+myth_status myth_engine_check_logits(const myth_engine *e, uint32_t first, uint32_t n, bool may_forbid_all,
+                                     myth_error *err);
 /* Whether a cancel has ended the layers of the present micro-batch before their end. */
 bool myth_engine_is_cut(const myth_engine *e);
 

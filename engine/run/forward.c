@@ -10,6 +10,7 @@
 #include "offload.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -22,6 +23,7 @@ typedef struct {
     uint32_t first_at;  /* ... and its place in that run */
     uint32_t n_capture; /* rows of the micro-batch whose residuals are summed */
     bool has_hidden;
+    bool is_bad; /* a full row of logits holds something not finite */
 } forward_state;
 
 static uint32_t n_tokens(const myth_batch *b)
@@ -550,9 +552,7 @@ static void hand_over_full(forward_state *f)
     const myth_part *p = f->part;
     const myth_step *st = &p->step;
     const myth_config *c = &e->model->config;
-    if (e->first_failure.code != MYTH_OK)
-        return;
-    uint32_t n = choose_rows(f, MYTH_WANT_FULL_LOGITS);
+    const uint32_t n = e->first_failure.code == MYTH_OK ? choose_rows(f, MYTH_WANT_FULL_LOGITS) : 0;
     float *host = e->host[MYTH_HOST_row];
     if (n == 0)
         return;
@@ -572,6 +572,8 @@ static void hand_over_full(forward_state *f)
         if (myth_stream_sync(p->stream, &e->first_failure) != MYTH_OK)
             return;
         f->b->on_full_logits(f->b->user, f->first + token_of_row(f, (uint32_t)e->idx.rows[i]), host, c->n_vocab);
+        for (uint32_t v = 0; v < c->n_vocab && !f->is_bad; v++)
+            f->is_bad = !isfinite(host[v]);
     }
 }
 
@@ -755,6 +757,8 @@ myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, 
         goto fail;
     if (is_cancelled)
         return myth_fail(err, MYTH_ECANCEL, "cancelled");
+    MYTH_TRY(f.is_bad ? myth_engine_bad_logits(e, err)
+                      : myth_engine_check_logits(e, 0, e->n_result, b->mask_idx || b->bias_off, err));
     if (out && e->n_result)
         *out = (myth_result){
             .n_rows = e->n_result,
@@ -791,5 +795,6 @@ myth_status myth_reduce_again(myth_engine *e, uint32_t row, const uint32_t *mask
         .lse = e->result_lse + row,
         .entropy = e->result_entropy + row,
     };
-    return finish(e, err);
+    const myth_status st = finish(e, err);
+    return st == MYTH_OK ? myth_engine_check_logits(e, row, 1, mask || e->has_result_bias, err) : st;
 }

@@ -57,7 +57,9 @@ static myth_status generate_ahead(myth_answering *a, myth_error *err)
         st = myth_run_wait(&run, lot[oldest].mark, err);
         for (uint32_t i = 0; i < lot[oldest].n && st == MYTH_OK; i++) {
             int32_t id = myth_run_next(&run)[0];
-            if (a->goes_on) {
+            if (a->goes_on && id < 0) /* no id is among the best */
+                st = myth_engine_bad_logits(a->e, err);
+            else if (a->goes_on) {
                 n_taken++;
                 myth_answer_accept(a, id);
             }

@@ -387,7 +387,7 @@ static myth_status answer(myth_sets *x, myth_seq *s, myth_result *r, myth_finish
         const uint32_t n_cand = list_candidates(x, r);
         const bool is_last = x->n_position + 1 == x->o.n_max;
         if (n_cand == 0)
-            return myth_fail(err, MYTH_EARG, "the model's logits choose no token");
+            return myth_engine_bad_logits(x->e, err);
         if (myth_is_stop(x->o.stop_ids, x->o.n_stop, x->cand[0].id)) {
             *why = MYTH_FINISH_STOP;
             break;

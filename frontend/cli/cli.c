@@ -124,6 +124,7 @@ static const char *const remedy_text[MYTH_REMEDY_N] = {
     [MYTH_REMEDY_SEARCH_LINES] = "signs are found in lines: mythos search -F, or -e for an expression",
     [MYTH_REMEDY_MAKE_IMATRIX] = "mythos imatrix makes one",
     [MYTH_REMEDY_EMBED_TEXTS] = "its command is mythos embed",
+    [MYTH_REMEDY_VERIFY_MODEL] = "mythos verify finds the cause",
 };
 
 void myth_cli_spell(char *dst, size_t cap, const myth_error *err)

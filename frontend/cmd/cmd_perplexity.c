@@ -186,8 +186,8 @@ static myth_status score(run_state *r, const int32_t *ids, myth_error *err)
     for (uint32_t i = 0; i < res.n_rows; i++) {
         const double v = (double)res.lse[i] - (double)res.ask_logit[i];
         if (!isfinite(v))
-            return myth_fail(err, MYTH_EFORMAT, "%s: logits are infinite or NaN; mythos verify finds the cause",
-                             myth_weights_path(r->own.model.weights));
+            return myth_fail_remedy(err, MYTH_EFORMAT, MYTH_REMEDY_VERIFY_MODEL, "%s: logits are infinite or NaN",
+                                    myth_weights_path(r->own.model.weights));
         count(&r->nll, v);
     }
     return MYTH_OK;
@@ -266,7 +266,7 @@ static myth_status compare(run_state *r, const int32_t *ids, myth_error *err)
             MYTH_TRY(step(r, both[s], ids + i, k, true, err));
     }
     if (!isfinite(r->kl.sum) || !isfinite(r->nll.sum))
-        st = myth_fail(err, MYTH_EFORMAT, "logits are infinite or NaN; mythos verify finds the cause");
+        st = myth_fail_remedy(err, MYTH_EFORMAT, MYTH_REMEDY_VERIFY_MODEL, "logits are infinite or NaN");
 fail:
     return st;
 }

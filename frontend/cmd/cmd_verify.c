@@ -163,8 +163,8 @@ static myth_status check_forward(run_state *r, myth_error *err)
         .cancel = cli->cancel,
     };
     r->bad_tok = -1;
-    MYTH_TRY(myth_forward(r->engine, &b, NULL, err));
-    if (r->bad_tok >= 0 || !r->n_rows)
+    st = myth_forward(r->engine, &b, NULL, err);
+    if (r->bad_tok >= 0 || (st == MYTH_OK && !r->n_rows)) /* it names the token; the engine does not */
         MYTH_TRY(myth_fail(
             err, MYTH_EFORMAT,
             "%s: every tensor is finite, but a forward pass of %zu tokens is not, from token %d on; MYTHOS_TRACE=ops "

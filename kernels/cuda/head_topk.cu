@@ -138,7 +138,7 @@ static __device__ __forceinline__ void edit_tile(const head_op &p, float *x, uin
     __syncwarp();
 }
 
-/* The sums of one row of the tile, the same in all lanes. One warp. */
+/* The sums of one row of the tile, the same in all lanes: (most, sum, sum_x) of cpu/ref/head_stats.h. One warp. */
 static __device__ __forceinline__ float4 reduce_tile(const float *x, uint32_t n)
 {
     float most = -INFINITY, sum = 0.0f, sum_x = 0.0f;
@@ -291,7 +291,7 @@ static __global__ void __launch_bounds__(HEAD_JOIN_BLOCK) head_join_k(const __gr
     most = block_max(most, most32);
     double sum = 0.0, sum_x = 0.0;
     for (uint32_t t = tid; t < p.n_tile; t += HEAD_JOIN_BLOCK)
-        if (sums[t].x > -INFINITY) {
+        if (sums[t].y != 0.0f) { /* not the empty set; NaN is passed on */
             const double d = (double)sums[t].x - (double)most, e = exp(d);
             sum += e * (double)sums[t].y;
             sum_x += e * ((double)sums[t].z + (double)sums[t].y * d);
@@ -299,7 +299,7 @@ static __global__ void __launch_bounds__(HEAD_JOIN_BLOCK) head_join_k(const __gr
     sum = block_sum64(sum, part);
     sum_x = block_sum64(sum_x, part);
     if (tid == 0) {
-        const bool is_empty = most == -INFINITY;
+        const bool is_empty = sum == 0.0;
         p.lse[row] = is_empty ? -INFINITY : (float)((double)most + log(sum));
         p.entropy[row] = is_empty ? 0.0f : (float)(log(sum) - sum_x / sum);
         n_key[0] = 0;

@@ -120,11 +120,11 @@ static void weigh(struct fast_attn_tile *t, const struct fast_attn_block *b, uin
             v[i] = _mm512_mul_ps(_mm512_set1_ps(t->softcap),
                                  avx512_tanh(_mm512_mul_ps(v[i], _mm512_set1_ps(1.0f / t->softcap))));
         v[i] = _mm512_mask_mov_ps(none, on[i], v[i]);
-        top = _mm512_max_ps(top, v[i]);
+        top = _mm512_max_ps(v[i], top); /* of NaN and top, top */
     }
     float before = t->m[row], most = _mm512_reduce_max_ps(top);
     most = most > before ? most : before;
-    if (!(most > -INFINITY)) { /* the row has seen no key yet */
+    if (!(on[0] | on[1] | on[2] | on[3])) { /* the row sees no key of the block */
         for (int i = 0; i < 4; i++)
             _mm512_store_ps(s + 16 * i, _mm512_setzero_ps());
         t->fade[row] = 1.0f;

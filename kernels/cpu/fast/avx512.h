@@ -14,11 +14,11 @@
 FAST_INLINE __mmask16 avx512_mask(uint32_t n) { return (__mmask16)(n >= 16 ? 0xffffu : (1u << n) - 1u); }
 
 /* e^x as 2^n times a polynomial of degree 6 on [-ln 2 / 2, ln 2 / 2]. The relative error is below 2e-7; the result is 0
- * below -104 and inf above 88.8. */
+ * below -104, inf above 88.8 and NaN of NaN: min and max give their second operand where one of the two is NaN. */
 FAST_INLINE __m512 avx512_exp(__m512 x)
 {
     const __m512 lo = _mm512_set1_ps(-104.0f), hi = _mm512_set1_ps(89.0f);
-    x = _mm512_min_ps(_mm512_max_ps(x, lo), hi);
+    x = _mm512_min_ps(hi, _mm512_max_ps(lo, x));
     __m512 n = _mm512_roundscale_ps(_mm512_mul_ps(x, _mm512_set1_ps(1.44269504088896341f)), 8);
     __m512 r = _mm512_fnmadd_ps(n, _mm512_set1_ps(0.693145751953125f), x);
     r = _mm512_fnmadd_ps(n, _mm512_set1_ps(1.42860682030941723212e-6f), r);

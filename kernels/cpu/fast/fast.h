@@ -122,9 +122,9 @@ struct fast_kernels {
     void (*blend)(float *o, const float *part, float a, float b, uint32_t n);
     /* x = softcap * tanh(x / softcap) */
     void (*cap)(float *x, uint32_t n, float softcap);
-    float (*largest)(const float *x, uint32_t n);
-    /* With d = x[i] - m: *sum = the sum of e^d, *weighted = the sum of d e^d, in f32 lanes. x[i] = -inf adds nothing.
-     */
+    float (*largest)(const float *x, uint32_t n); /* NaN is smaller than all; -inf of nothing else */
+    /* With d = x[i] - m: *sum = the sum of e^d, *weighted = the sum of d e^d, in f32 lanes. x[i] = -inf adds nothing,
+     * and NaN makes the sums NaN. */
     void (*exp_sums)(const float *x, uint32_t n, float m, float *sum, float *weighted);
 };
 

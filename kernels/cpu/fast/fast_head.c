@@ -45,6 +45,9 @@ static void reduce_tile(const struct job *j, struct cpu_head_part *part, cpu_can
         j->f->exp_sums(x, n, p.most, &sum, &sum_x);
         p.sum = (double)sum;
         p.sum_x = (double)sum_x;
+    } else {
+        for (uint32_t v = 0; v < n; v++)
+            p.sum = isnan(x[v]) ? (double)NAN : p.sum;
     }
     j->head.partial[(size_t)b * j->head.n_tile + tile] = p;
     /* A thread sees ids in ascending order, so a logit equal to a kept one never replaces it. */

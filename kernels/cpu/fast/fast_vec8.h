@@ -3,9 +3,9 @@
  *
  * kernels_avx2.c and neon.h include it once, after they have defined
  *   v8  8 floats: v8_set1 v8_load v8_store v8_add v8_sub v8_mul v8_div v8_fma(a, b, c) = a b + c, v8_max v8_min
- *       v8_round (to nearest even), v8_pow2 (2^n of whole n in -126..127), v8_lt(a, b, x, y) = a < b ? x : y, v8_sum
- *       v8_most (largest), v8_transpose(v8 r[8]), v8_f16 v8_bf16 v8_i8 (load 8 stored elements as floats), v8_to_f16
- *       v8_to_i8 (round and store)
+ *       (NaN where the second is), v8_round (to nearest even), v8_pow2 (2^n of whole n in -126..127), v8_lt(a, b, x, y)
+ *       = a < b ? x : y, v8_sum, v8_most (largest), v8_transpose(v8 r[8]), v8_f16 v8_bf16 v8_i8 (load 8
+ *       stored elements as floats), v8_to_f16 v8_to_i8 (round and store)
  *
  * Form       f32 [k], filled up with zeros to a multiple of 32, for prefill and decode
  * Panels     f32 [k][32]
@@ -54,10 +54,10 @@ FAST_INLINE void v8_put(float *p, v8 v, uint32_t i, uint32_t n)
         v8_store_n(p + i, v, n - i);
 }
 
-/* e^x with a relative error below 3e-7. x outside -87.3..88.3 counts as the nearer border. */
+/* e^x with a relative error below 3e-7, NaN of NaN. x outside -87.3..88.3 counts as the nearer border. */
 FAST_INLINE v8 v8_exp(v8 x)
 {
-    x = v8_min(v8_max(x, v8_set1(-87.3f)), v8_set1(88.3f));
+    x = v8_min(v8_set1(88.3f), v8_max(v8_set1(-87.3f), x));
     v8 n = v8_round(v8_mul(x, v8_set1(1.44269504088896341f)));
     v8 r = v8_fma(n, v8_set1(-0.693145751953125f), x);
     r = v8_fma(n, v8_set1(-1.42860682030941723212e-6f), r);

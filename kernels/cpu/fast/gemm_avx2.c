@@ -37,18 +37,21 @@ enum { GROUP_ROWS = 48, PART_BYTES = 16384 };
 
 /* ---- rows ---- */
 
+/* The bits of magnitudes compare as the magnitudes do, NaN above all. */
 float avx2_quantise(int8_t *q, const float *x)
 {
-    const __m256 plain = _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffffff));
-    __m256 v[4], m = _mm256_setzero_ps();
+    const __m256i plain = _mm256_set1_epi32(0x7fffffff);
+    __m256i m = _mm256_setzero_si256();
+    __m256 v[4];
     FAST_UNROLL
     for (int i = 0; i < 4; i++) {
         v[i] = _mm256_loadu_ps(x + 8 * i);
-        m = _mm256_max_ps(m, _mm256_and_ps(v[i], plain));
+        m = _mm256_max_epi32(m, _mm256_and_si256(_mm256_castps_si256(v[i]), plain));
     }
-    __m128 a = _mm_max_ps(_mm256_castps256_ps128(m), _mm256_extractf128_ps(m, 1));
-    a = _mm_max_ps(a, _mm_movehl_ps(a, a));
-    const float scale = _mm_cvtss_f32(_mm_max_ss(a, _mm_movehdup_ps(a))) / 127.0f;
+    __m128i a = _mm_max_epi32(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
+    a = _mm_max_epi32(a, _mm_unpackhi_epi64(a, a));
+    a = _mm_max_epi32(a, _mm_shuffle_epi32(a, 1));
+    const float scale = _mm_cvtss_f32(_mm_castsi128_ps(a)) / 127.0f;
     const __m256 inv = _mm256_set1_ps(scale > 0.0f ? 1.0f / scale : 0.0f), top = _mm256_set1_ps(127.0f),
                  bottom = _mm256_set1_ps(-127.0f);
     __m256i w[4];

@@ -109,12 +109,13 @@ struct block {
     float scale;
 }; /* a block of 32: 2 x 16 quantised values and their scale */
 
+/* A value that is not finite makes the scale so: the bits of magnitudes compare as the magnitudes do, NaN above all. */
 FAST_INLINE struct block quantise(const float *x)
 {
     struct block q;
     __m512 a = _mm512_loadu_ps(x), b = _mm512_loadu_ps(x + 16);
-    float amax = _mm512_reduce_max_ps(_mm512_max_ps(_mm512_abs_ps(a), _mm512_abs_ps(b)));
-    q.scale = amax / 127.0f;
+    __m512i most = _mm512_max_epi32((__m512i)_mm512_abs_ps(a), (__m512i)_mm512_abs_ps(b));
+    q.scale = _mm_cvtss_f32(_mm_castsi128_ps(_mm_cvtsi32_si128(_mm512_reduce_max_epi32(most)))) / 127.0f;
     __m512 inv = _mm512_set1_ps(q.scale > 0.0f ? 1.0f / q.scale : 0.0f);
     /* 1 / scale may round up, so the largest value may come out as 127.5; the clamp keeps it from becoming 128. */
     const __m512i top = _mm512_set1_epi32(127), bottom = _mm512_set1_epi32(-127);
@@ -308,7 +309,7 @@ float avx512_largest(const float *x, uint32_t n)
     __m512 best = _mm512_set1_ps(-INFINITY);
     for (uint32_t i = 0; i < n; i += 16) {
         __mmask16 m = avx512_mask(n - i);
-        best = _mm512_mask_max_ps(best, m, best, _mm512_maskz_loadu_ps(m, x + i));
+        best = _mm512_mask_max_ps(best, m, _mm512_maskz_loadu_ps(m, x + i), best); /* of NaN and best, best */
     }
     return _mm512_reduce_max_ps(best);
 }

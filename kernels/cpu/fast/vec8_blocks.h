@@ -29,6 +29,7 @@ enum { PANEL_I8 = 1152, SCALES = 1024, ROWS_I8 = 3 };
 
 static size_t bytes_i8(uint32_t n) { return (n + n / 8 + 63) / 64 * 64; }
 
+/* A value that is not finite makes the scale of its block so: NEON's v8_max and v8_most are NaN where an operand is. */
 static void convert_i8(void *dst, const float *x, uint32_t n)
 {
     unsigned char *q = dst;

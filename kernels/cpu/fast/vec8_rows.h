@@ -126,14 +126,13 @@ static void cap(float *x, uint32_t n, float softcap)
 
 static float largest(const float *x, uint32_t n)
 {
-    float most = -INFINITY;
+    v8 m = v8_set1(-INFINITY);
     uint32_t i = 0;
-    if (n >= 8) {
-        v8 m = v8_load(x);
-        for (i = 8; i + 8 <= n; i += 8)
-            m = v8_max(m, v8_load(x + i));
-        most = v8_most(m);
+    for (; i + 8 <= n; i += 8) {
+        v8 v = v8_load(x + i);
+        m = v8_lt(m, v, v, m);
     }
+    float most = v8_most(m);
     for (; i < n; i++)
         most = x[i] > most ? x[i] : most;
     return most;

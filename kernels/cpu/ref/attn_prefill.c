@@ -62,9 +62,11 @@ static void attend(const struct keys *k, float *o, const float *q, uint32_t pos,
         uint32_t start = cpu_block_at(k->gaps, first_block, i) * CPU_ATTN_BLOCK, from = start > first ? start : first;
         uint32_t to = start + CPU_ATTN_BLOCK <= last ? start + CPU_ATTN_BLOCK : last + 1;
         float before = most;
+        bool sees_key = false;
         for (uint32_t j = from; j < to; j++) {
             if (cpu_is_gone(k->gaps, j))
                 continue;
+            sees_key = true;
             load_key(row, k, j);
             float dot = 0.0f;
             for (uint32_t d = 0; d < hd; d++)
@@ -72,8 +74,8 @@ static void attend(const struct keys *k, float *o, const float *q, uint32_t pos,
             score[j - start] = ref_cap(dot, a->softcap);
             most = fmaxf(most, score[j - start]);
         }
-        if (most == -INFINITY)
-            continue;                     /* the row sees no key of this block, nor of those before it */
+        if (!sees_key)
+            continue;
         float fade = expf(before - most); /* 0 at the first block with a key */
         total *= fade;
         for (uint32_t d = 0; d < hd; d++)

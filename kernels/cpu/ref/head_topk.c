@@ -43,7 +43,7 @@ static struct cpu_head_stats reduce_tile(const float *x, uint32_t n)
     struct cpu_head_stats p = {0.0, 0.0, -INFINITY};
     for (uint32_t v = 0; v < n; v++)
         p.most = fmaxf(p.most, x[v]);
-    for (uint32_t v = 0; v < n && p.most > -INFINITY; v++) {
+    for (uint32_t v = 0; v < n; v++) {
         if (x[v] == -INFINITY)
             continue;
         double e = exp((double)x[v] - (double)p.most);
