@@ -186,21 +186,24 @@ static myth_status encode(myth_prompts *p, const char *line, size_t n, const myt
 /* What the line says of itself. */
 static myth_status read_names(const myth_prompts *p, myth_job_prompt *it, myth_error *err)
 {
-    const myth_json_node *id = member(p, it->object, "id"), *label = member(p, it->object, "label");
+    const myth_json_node *id = member(p, it->object, "id"),
+                         *label = p->o->label_most ? member(p, it->object, "label") : NULL;
     if (id && id->type != MYTH_JSON_STRING && id->type != MYTH_JSON_NUMBER)
         return myth_fail(err, MYTH_EFORMAT, "\"id\": expected a string or a number");
     if (id) {
         it->id = id->span;
         it->n_id = id->n_span;
     }
-    if (label && label->type != MYTH_JSON_STRING)
-        return myth_fail(err, MYTH_EFORMAT, "\"label\": expected a string");
-    if (label && p->o->label_most &&
-        (label->text.len == 0 || label->text.len > p->o->label_most || memchr(label->text.text, '\0', label->text.len)))
-        return myth_fail(err, MYTH_EFORMAT, "\"label\": %zu bytes; 1 to %u expected, and none of them 0",
-                         label->text.len, p->o->label_most);
-    if (label)
-        it->label = label->text;
+    if (!label)
+        return MYTH_OK;
+    if (label->type == MYTH_JSON_OBJECT || label->type == MYTH_JSON_ARRAY)
+        return myth_fail(err, MYTH_EFORMAT, "\"label\": expected a string, a number, true or false");
+    const bool is_text = label->type == MYTH_JSON_STRING;
+    const myth_str text = is_text ? label->text : (myth_str){label->span, label->n_span};
+    if (text.len == 0 || text.len > p->o->label_most || memchr(text.text, '\0', text.len))
+        return myth_fail(err, MYTH_EFORMAT, "\"label\": %zu bytes; 1 to %u expected, and none of them 0", text.len,
+                         p->o->label_most);
+    it->label = text;
     return MYTH_OK;
 }
 
@@ -259,9 +262,10 @@ static bool is_among(const char *const *list, myth_str key)
 
 static bool is_read(const myth_prompts *p, const myth_job_prompt *it, myth_str key)
 {
-    static const char *const own[] = {"text", "ids", "messages", "id", "label", NULL}, *const of_talk[] = {"tools",
-                                                                                                           NULL};
-    return is_among(own, key) || is_among(p->o->keys, key) || (it->is_talk && is_among(of_talk, key));
+    static const char *const own[] = {"text", "ids", "messages", "id", NULL}, *const label[] = {"label", NULL},
+                             *const of_talk[] = {"tools", NULL};
+    return is_among(own, key) || (p->o->label_most && is_among(label, key)) || is_among(p->o->keys, key) ||
+           (it->is_talk && is_among(of_talk, key));
 }
 
 static void count_unread(myth_prompts *p, const myth_job_prompt *it)

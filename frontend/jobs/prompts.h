@@ -4,8 +4,9 @@
  *            "text"      a text: <bos>, then its tokens; with opts.is_chat the text is a user's turn
  *            "ids"       token ids, taken as they are
  *            "messages"  a chat (conversation.h), with "tools" if it has any; written by the model's template
- *          and optionally "id" (a string or a number, written back with the result), "label" (a string), and what the
- *          job reads by itself (prompt->object). A JSON string is a text. Blank lines are skipped
+ *          and optionally "id" (a string or a number, written back with the result), where the job has labels "label" (a
+ *          string; a number, true or false is the label that it spells), and what the job reads by itself
+ *          (prompt->object). A JSON string is a text. Blank lines are skipped
  * Several  where the options allow it, a line with "n": K is K items with the same prompt and numbers of their own
  * Faults   a line that cannot be a prompt (not JSON, not UTF-8, no text, more ids than fit) is an item like the others:
  *          it has no ids, and `fault` says why. It never ends the job
@@ -40,7 +41,7 @@ typedef struct {
     const char *system;     /* put before every chat that begins with another role; NULL = none */
     uint32_t n_most;        /* a prompt of more ids is a fault; 0 = any number */
     uint32_t n_answer_most; /* "n" of a line at most; more, or none, is a fault; 0 = it is not read */
-    uint32_t label_most;    /* a label of more bytes, of none, or with a 0 among them is a fault; 0 = any label */
+    uint32_t label_most;    /* a label of more bytes, of none, or with a 0 among them is a fault; 0 = it is not read */
     /* Items for which this is true are counted and passed over; NULL = none. */
     bool (*is_done)(void *user, uint64_t index);
     void *user;

@@ -94,7 +94,7 @@ static void every_form_gives_its_ids(void **state)
 {
     (void)state;
     int32_t ids[256];
-    const myth_prompts_opts o = {.n_most = 0};
+    const myth_prompts_opts o = {.label_most = 64};
     myth_prompts *p = open_text("\"int x;\"\n\n"
                                 "{\"text\": \"int x;\", \"id\": \"a\\u0062\", \"label\": \"g\\u006fod\"}\n"
                                 "  \t\r\n"
@@ -185,11 +185,12 @@ static void a_bad_line_is_an_item_with_a_fault(void **state)
         {"{\"ids\": [4294967296]}", "4294967296 is no token id"},
         {"{\"ids\": [1, 2, 3, 4, 5, 6, 7, 8, 9]}", "9 tokens, at most 8 fit"},
         {"{\"text\": \"a\", \"id\": []}", "\"id\": expected"},
-        {"{\"text\": \"a\", \"label\": 3}", "\"label\": expected"},
+        {"{\"text\": \"a\", \"label\": [3]}", "\"label\": expected a string, a number, true or false"},
+        {"{\"text\": \"a\", \"label\": \"\"}", "\"label\": 0 bytes"},
         {"{\"messages\": [{\"role\": \"cook\"}]}", "role"},
         {"{\"messages\": 3}", "messages"},
     };
-    const myth_prompts_opts o = {.n_most = 8};
+    const myth_prompts_opts o = {.n_most = 8, .label_most = 8};
     char text[4096] = "";
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s\n{\"ids\": [3]}\n", bad[i].line);
@@ -205,6 +206,28 @@ static void a_bad_line_is_an_item_with_a_fault(void **state)
         expect_ids(&it, (const int32_t[]){3}, 1);
     }
     expect_end(p);
+}
+
+/* The label of a set of classes is a number there; to a job without labels it says nothing. */
+static void a_label_is_what_it_spells(void **state)
+{
+    static const char *const label[] = {"0", "-1.5", "true", "a", NULL};
+    static const char text[] =
+        "{\"ids\":[3],\"label\":0}\n{\"ids\":[3],\"label\": -1.5 }\n{\"ids\":[3],\"label\":true}\n"
+        "{\"ids\":[3],\"label\":\"a\"}\n{\"ids\":[3],\"label\":null}\n";
+    (void)state;
+    for (uint32_t most = 0; most <= 8; most += 8) {
+        const myth_prompts_opts o = {.label_most = most};
+        myth_prompts *p = open_text(text, &o);
+        for (int i = 0; i < 5; i++) {
+            const myth_job_prompt it = next_of(p);
+            expect_ids(&it, (const int32_t[]){3}, 1);
+            assert_int_equal(it.label.text != NULL, most && label[i]);
+            if (it.label.text)
+                assert_true(strlen(label[i]) == it.label.len && memcmp(it.label.text, label[i], it.label.len) == 0);
+        }
+        expect_end(p);
+    }
 }
 
 static bool is_even(void *user, uint64_t index)
@@ -334,6 +357,7 @@ int main(void)
         cmocka_unit_test(every_form_gives_its_ids),
         cmocka_unit_test(a_chat_gets_the_system_text_of_the_options),
         cmocka_unit_test(options_of_chats_need_one),
+        cmocka_unit_test(a_label_is_what_it_spells),
         cmocka_unit_test(a_bad_line_is_an_item_with_a_fault),
         cmocka_unit_test(a_survey_counts_all_and_begins_again),
         cmocka_unit_test(memory_does_not_grow_with_the_lines),
