@@ -2,8 +2,8 @@
  * vectors have the order of the texts.
  *
  * Text    <bos>, the prompt of the use, the text, <eos>. A text that spells a control token stays text. A text that is
- *         longer than the model's context (or -c) is cut before <eos>; a note on stderr says so, and its row has
- *         "truncated"
+ *         longer than the model's context, -c or -ub (it is read in one step) is cut before <eos>; a note on stderr
+ *         counts them and says by what, and their rows have "truncated"
  * Faults  a line that is no text gets an "error" in its row, in an .npy a row of NaN and a note; the others go on
  * Groups  as many texts as fill a micro-batch run at once; a vector does not depend on the other texts of its group
  * Memory  does not grow with the number of texts: one text, and GROUP texts as ids with their vectors
@@ -89,7 +89,7 @@ typedef struct {
     myth_embed_rows rows; /* of -o */
     myth_batch_size size;
     uint32_t n_most, dim;
-    uint64_t n_done, n_cut;
+    uint64_t n_done, n_cut, longest; /* longest: tokens of the longest text, cut or not */
 } run_state;
 
 static bool is_many(const run_state *r) { return r->o->jsonl || r->o->files; }
@@ -106,6 +106,7 @@ static myth_status encode(run_state *r, int32_t *dst, slot *s, const myth_texts_
     if (st != MYTH_OK)
         return st;
     s->is_cut = n + 2 > r->n_most;
+    r->longest = n + 2 > r->longest ? n + 2 : r->longest;
     n = s->is_cut ? r->n_most - 2 : n;
     dst[0] = special->bos;
     memcpy(dst + 1, r->ids, n * sizeof(*dst));
@@ -407,6 +408,23 @@ static myth_status embed_all(run_state *r, myth_error *err)
     return MYTH_OK;
 }
 
+/* Says how many texts were cut, by what, and what would keep them whole. */
+static void note_cuts(const run_state *r)
+{
+    const uint32_t n_train = r->model.config.n_ctx_train, need = r->longest < n_train ? (uint32_t)r->longest : n_train;
+    const bool is_step = r->eo.n_ubatch < r->eo.n_ctx && r->n_most < n_train;
+    char next[96] = ", the most that the model takes";
+    if (r->n_most < n_train && is_step)
+        snprintf(next, sizeof(next), ", the rows of a step (-ub); give -ub %u%s", need,
+                 need > r->eo.n_ctx ? " and a -c as large" : "");
+    else if (r->n_most < n_train)
+        snprintf(next, sizeof(next), " (-c); give -c %u", need);
+    if (r->n_cut)
+        myth_term_note(r->cli->term, "%llu text%s cut to %u tokens%s; the longest has %llu",
+                       (unsigned long long)r->n_cut, r->n_cut == 1 ? " was" : "s were", r->n_most, next,
+                       (unsigned long long)r->longest);
+}
+
 static myth_status compute(run_state *r, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -436,9 +454,7 @@ static myth_status compute(run_state *r, myth_error *err)
     myth_term_progress_end(r->cli->term);
     if (st == MYTH_OK)
         myth_expect_keep(r->cli, &r->model, &r->eo, r->engine, &r->pace);
-    if (r->n_cut)
-        myth_term_note(r->cli->term, "%llu text%s cut to %u tokens", (unsigned long long)r->n_cut,
-                       r->n_cut == 1 ? " was" : "s were", r->n_most);
+    note_cuts(r);
     if (st == MYTH_OK)
         st = finish_output(r, err);
 fail:
@@ -503,8 +519,9 @@ const myth_command myth_cmd_embed = {
     .help = "turn a text, the lines of a file, or a list of files into vectors of length 1",
     .detail = "Needs an EmbeddingGemma model; without -m it is the shipped embedder. Prompt and text are embedded "
               "between <bos> and <eos>; a text that is longer "
-              "than the model or -c "
-              "allows is cut, and marked. Vectors of a model with dense layers cannot be compared with those of one "
+              "than the model, -c or -ub (a text is read in one step) "
+              "allows is cut, and marked: \"truncated\" in its row, and a note counts them. Vectors of a model with "
+              "dense layers cannot be compared with those of one "
               "without. "
               "Any number of lines or "
               "files is read in the memory of the plan, and the vectors have the order of the texts. With -o the rows "

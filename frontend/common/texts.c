@@ -61,6 +61,8 @@ static const char *parse_line(myth_texts *t, myth_texts_item *out, const char *l
         if (is_id && (tok.type == MYTH_JSON_STRING || tok.type == MYTH_JSON_NUMBER)) {
             out->id = line + tok.off;
             out->n_id = tok.len + (tok.type == MYTH_JSON_STRING ? 2 : 0);
+        } else if (is_id && tok.type == MYTH_JSON_NULL) {
+            out->n_id = 0; /* as if it were not there */
         } else if (is_text && tok.type == MYTH_JSON_STRING && !has_text) {
             out->n_text = t->n_prompt + myth_json_text(t->plain + t->n_prompt, &tok);
             has_text = true;

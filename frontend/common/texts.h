@@ -1,8 +1,8 @@
 /* texts.h - reads texts to embed, one after the other: a whole file, the lines of a stream, or the files of a list.
  *
  * Whole    the file is one text
- * Lines    each line is a JSON string, or an object with "text" and optionally "id" (a string or a number), which is
- *          written back with the vector; blank lines are skipped
+ * Lines    each line is a JSON string, or an object with "text" and optionally "id" (a string or a number; null
+ *          is none), which is written back with the vector; blank lines are skipped
  * Files    each line is a path; the file is a text and its path the id. All are read at open, for the hash of their
  *          bytes, and again one by one
  * Prompt   is put in front of every text

@@ -78,11 +78,47 @@ static void what_is_too_long_is_cut_and_marked(void **state)
     assert_int_equal(r.code, 0);
     read_vector(cut, 64, r.out);
     assert_non_null(strstr(r.out, "\"tokens\":256,\"truncated\":true"));
-    assert_non_null(strstr(r.err, "cut"));
+    assert_non_null(strstr(r.err, "1 text was cut to 256 tokens, the most that the model takes; the longest has 402"));
     cli_shell(&r, "head -c 254 /dev/zero | tr '\\0' 'a' | \"$M\" " ENCODER "--json");
     read_vector(by_hand, 64, r.out);
     assert_non_null(strstr(r.out, "\"truncated\":false"));
     assert_memory_equal(cut, by_hand, sizeof(cut));
+}
+
+/* A note counts the texts that were cut, and says by what and what keeps them whole. */
+static void a_cut_names_its_flag(void **state)
+{
+    static const struct {
+        const char *flags, *says;
+    } row[] = {
+        {"-ub 32", "2 texts were cut to 32 tokens, the rows of a step (-ub); give -ub 102; the longest has 102"},
+        {"-ub 32 -c 64", "cut to 32 tokens, the rows of a step (-ub); give -ub 102 and a -c as large;"},
+        {"-c 64", "2 texts were cut to 64 tokens (-c); give -c 102; the longest has 102"},
+    };
+    (void)state;
+    cli_shell(&r,
+              "a=$(head -c 100 /dev/zero | tr '\\0' 'a'); printf '\"%s\"\\n\"b\"\\n\"%s\"\\n' $a $a >$D/long.jsonl");
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        char line[256];
+        snprintf(line, sizeof(line), ENCODER "--jsonl $D/long.jsonl %s", row[i].flags);
+        cli_expect(&r, line, 0);
+        if (!strstr(r.err, row[i].says))
+            fail_msg("%s: %s", row[i].flags, r.err);
+    }
+    cli_expect(&r, ENCODER "--jsonl $D/long.jsonl -ub 102", 0);
+    assert_null(strstr(r.err, "cut"));
+    cli_shell(&r, "rm $D/long.jsonl");
+}
+
+/* pandas writes null where there is no id. */
+static void a_null_id_is_none(void **state)
+{
+    (void)state;
+    cli_shell(
+        &r, "printf '{\"text\":\"a\",\"id\":null}\\n{\"id\":null,\"text\":\"a\"}\\n{\"text\":\"a\"}\\n' | $M " ENCODER
+            "--jsonl - >$D/ids; head -n 1 $D/ids | cmp - $D/ids 2>&1 | grep -c EOF; sort -u $D/ids | wc -l; rm $D/ids");
+    assert_string_equal(r.out, "1\n1\n");
+    assert_null(strstr(r.err, "no text"));
 }
 
 static void refusals_name_the_cause(void **state)
@@ -433,6 +469,8 @@ int main(void)
         cmocka_unit_test(a_text_and_a_line_give_the_same_vector),
         cmocka_unit_test(a_prompt_stands_before_the_text),
         cmocka_unit_test(what_is_too_long_is_cut_and_marked),
+        cmocka_unit_test(a_cut_names_its_flag),
+        cmocka_unit_test(a_null_id_is_none),
         cmocka_unit_test(refusals_name_the_cause),
         cmocka_unit_test(sigterm_ends_a_run_that_waits_for_a_line),
         cmocka_unit_test(any_number_of_lines_keeps_its_order),
