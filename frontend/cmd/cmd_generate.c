@@ -97,6 +97,7 @@ typedef struct {
     myth_branches *branches; /* NULL = none */
     myth_branches_result branch_result;
     myth_finish finish;
+    bool is_cut; /* by the length, before its form was whole */
     bool thinks;
     uint32_t n_think; /* ids of its thought at most; 0 = any number */
     myth_conversation talk;
@@ -166,6 +167,9 @@ static myth_status encode_text(run_state *r, const char *text, size_t len, myth_
         first = 1;
     myth_status st = myth_tokenizer_encode(t, r->cli->mem, o->special ? MYTH_TOK_SPECIAL : MYTH_TOK_CONTENT, text, len,
                                            r->prompt + first, cap - first, &r->n_prompt, err);
+    if (st == MYTH_OK && first && r->n_prompt && r->prompt[1] == r->prompt[0])
+        myth_term_note(r->cli->term, "the prompt begins with two beginning-of-sequence tokens, its own and the one "
+                                     "before every text; leave its own out");
     r->n_prompt += first;
     return st;
 }
@@ -339,13 +343,30 @@ static void print_rest(run_state *r)
     putchar('\n');
 }
 
+/* An answer of a wanted length is whole, unless its form wants more. */
 static int exit_of_finish(const run_state *r)
 {
     switch (r->finish) {
-    case MYTH_FINISH_STOP:
-    case MYTH_FINISH_LENGTH: return MYTH_EXIT_CLEAN;
+    case MYTH_FINISH_STOP: return MYTH_EXIT_CLEAN;
+    case MYTH_FINISH_LENGTH: return r->is_cut ? MYTH_EXIT_INCOMPLETE : MYTH_EXIT_CLEAN;
     default: return MYTH_EXIT_INCOMPLETE;
     }
+}
+
+/* Says why an answer is not whole. g: its grammar, NULL = any answer. */
+static void note_finish(run_state *r, const myth_grammar *g, uint32_t n_ctx)
+{
+    myth_term *term = r->cli->term;
+    r->is_cut = r->finish == MYTH_FINISH_LENGTH && r->o->n_predict && g && !myth_grammar_may_end(g);
+    if (r->is_cut)
+        myth_term_note(term, "the answer is not whole: it was cut at %u token%s, and its form wants more; raise -n",
+                       r->o->n_predict, myth_s(r->o->n_predict));
+    else if (r->finish == MYTH_FINISH_GRAMMAR)
+        myth_term_note(term, "the answer is not whole: %s", myth_grammars_why(r->grammars, 0));
+    else if (r->finish == MYTH_FINISH_CONTEXT)
+        myth_term_note(term, "the answer is not whole: the context of %u tokens is full; raise -c", n_ctx);
+    else if (r->finish == MYTH_FINISH_CANCELLED)
+        myth_term_note(term, "the answer is not whole: it was interrupted");
 }
 
 /* What the prompt and the tokens after the first took, printing included, is kept for the estimates of plan. */
@@ -524,8 +545,7 @@ static myth_status generate(run_state *r, myth_error *err)
         r->finish = r->stops.is_found ? MYTH_FINISH_STOP : r->finish;
         keep_pace(r, &eo, begin);
     }
-    if (r->finish == MYTH_FINISH_GRAMMAR)
-        myth_term_note(cli->term, "the answer is not whole: %s", myth_grammars_why(r->grammars, 0));
+    note_finish(r, g.grammar, eo.n_ctx);
     if (r->finish == MYTH_FINISH_REFUSED)
         st = myth_fail(err, MYTH_ELIMIT, "the prompt has %zu tokens, the context %u: shorten it or raise -c%s",
                        r->n_prompt, eo.n_ctx, o->chat || o->messages ? "; mythos chat drops old turns instead" : "");

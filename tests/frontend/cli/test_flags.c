@@ -413,6 +413,9 @@ static void how_a_prompt_is_read(void **state)
     j = cli_json(&r, "generate " TINY "-p '<bos>' --special -n 0 --json");
     assert_true(cli_number(j, "prompt_tokens") == 2 && plain > 2);
     json_decref(j);
+    assert_non_null(strstr(r.err, "two beginning-of-sequence tokens"));
+    cli_expect(&r, "generate " TINY "-p 'hi<bos>' --special -n 0 --json", 0);
+    assert_null(strstr(r.err, "beginning-of-sequence"));
     j = cli_json(&r, "generate " TINY "-p hi -n 0 --json");
     plain = cli_number(j, "prompt_tokens");
     json_decref(j);
@@ -420,6 +423,31 @@ static void how_a_prompt_is_read(void **state)
     assert_true(cli_number(j, "prompt_tokens") > plain);
     assert_int_equal(json_array_size(json_object_get(j, "ids")), 0);
     json_decref(j);
+}
+
+/* An answer that its form, or the context, leaves unfinished is marked as such, with the reason. */
+static void an_answer_that_is_cut_says_why(void **state)
+{
+    static const struct {
+        const char *flags, *says; /* NULL: it is whole */
+    } row[] = {
+        {"-n 5 -j '{\"type\":\"object\"}'", "-n"},
+        {"-n 5 --grammar 'root ::= \"abcdefghijklmnopqrstuvwxyz\"'", "cut at 5 tokens"},
+        {"-n 5 --grammar 'root ::= [a-z]+'", NULL},
+        {"-n 0 --grammar 'root ::= [a-z]+'", NULL},
+        {"-n 5", NULL},
+        {"-n 8 -c 8", "the context of 8 tokens is full"},
+    };
+    char line[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        snprintf(line, sizeof(line), "generate " TINY "-p hello --ignore-eos %s", row[i].flags);
+        cli_run(&r, line);
+        if (r.code != (row[i].says ? 3 : 0))
+            fail_msg("%s: exit %d: %s%s", line, r.code, r.out, r.err);
+        if (row[i].says ? !strstr(r.err, row[i].says) : strstr(r.err, "not whole") != NULL)
+            fail_msg("%s: %s", line, r.err);
+    }
 }
 
 static void load_mode_and_tensor_check(void **state)
@@ -546,6 +574,7 @@ int main(void)
         cmocka_unit_test(a_limit_of_two_names_is_one),
         cmocka_unit_test(sampling),
         cmocka_unit_test(how_a_prompt_is_read),
+        cmocka_unit_test(an_answer_that_is_cut_says_why),
         cmocka_unit_test(load_mode_and_tensor_check),
         cmocka_unit_test(exact_and_fast_logits),
         cmocka_unit_test(what_has_no_effect_is_refused),
