@@ -7,7 +7,18 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A tokenizer from elsewhere: ids past the embedding would have no row. */
+/* The first piece past the embedding, which has no row, that a text can give; -1 = none. Marks such as that of an image
+ * may be there: Gemma 3's text models have the tokenizer of those that see. */
+static int32_t piece_without_row(const myth_model *m)
+{
+    const uint32_t n = myth_tokenizer_n_vocab(m->tokenizer);
+    for (uint32_t id = m->config.n_vocab; id < n; id++)
+        if (!myth_tokenizer_is_control(m->tokenizer, (int32_t)id))
+            return (int32_t)id;
+    return -1;
+}
+
+/* A tokenizer from elsewhere. */
 static myth_status open_given(myth_model *out, myth_mem *mem, const char *path, myth_error *err)
 {
     if (myth_weights_get_format(out->weights) != MYTH_FORMAT_RANDOM)
@@ -15,7 +26,7 @@ static myth_status open_given(myth_model *out, myth_mem *mem, const char *path, 
                                 "tokenizer: %.150s has its own; only random: models take one",
                                 myth_weights_path(out->weights));
     myth_status st = myth_tokenizer_open_file(&out->tokenizer, mem, path, err);
-    if (st == MYTH_OK && myth_tokenizer_n_vocab(out->tokenizer) > out->config.n_vocab)
+    if (st == MYTH_OK && piece_without_row(out) >= 0)
         st = myth_fail_option(
             err, MYTH_EARG, "tokenizer",
             "tokenizer: %.100s has %u pieces, the embedding of %.60s has %u rows; take a larger model", path,

@@ -219,6 +219,47 @@ static void the_plans_are_the_ledgers(void **state)
     }
 }
 
+/* A tokenizer.json of bytes, names without use, and one piece more than gemma3-tiny has rows. */
+static void write_tokenizer(const char *name, const char *last)
+{
+    enum { ROWS = 512 };
+    static const char *const first[] = {"<pad>", "<eos>", "<bos>", "<unk>"};
+    char path[300];
+    snprintf(path, sizeof(path), "%s/%s", cli_dir, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs("{\"version\":\"1.0\",\"added_tokens\":[", f);
+    for (int i = 0; i < 4; i++)
+        fprintf(f, "{\"id\":%d,\"content\":\"%s\",\"special\":true},", i, first[i]);
+    fprintf(f, "{\"id\":%d,\"content\":\"<image_soft_token>\",\"special\":true}],", *last == '<' ? ROWS : ROWS - 1);
+    fputs("\"normalizer\":{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\xe2\x96\x81\"},"
+          "\"model\":{\"type\":\"BPE\",\"unk_token\":\"<unk>\",\"fuse_unk\":true,\"byte_fallback\":true,\"vocab\":{",
+          f);
+    for (int i = 0; i < 4; i++)
+        fprintf(f, "\"%s\":%d,", first[i], i);
+    for (int i = 0; i < 256; i++)
+        fprintf(f, "\"<0x%02X>\":%d,", (unsigned)i, 4 + i);
+    for (int i = 260; i < ROWS - (*last != '<'); i++)
+        fprintf(f, "\"<unused%d>\":%d,", i - 260, i);
+    if (*last != '<')
+        fprintf(f, "\"<image_soft_token>\":%d,", ROWS - 1);
+    fprintf(f, "\"%s\":%d},\"merges\":[]}}\n", last, ROWS);
+    fclose(f);
+}
+
+/* What no text gives needs no row, as the mark of an image of Gemma 3's tokenizer in a model that sees none. */
+static void a_mark_needs_no_row(void **state)
+{
+    (void)state;
+    write_tokenizer("mark.json", "<image_soft_token>");
+    write_tokenizer("text.json", "z");
+    cli_expect(&r, "generate " TINY "--tokenizer $D/mark.json -p hello -n 2", 0);
+    cli_expect(&r, "generate " TINY "--tokenizer $D/mark.json -p '<image_soft_token>' --special -n 2", 2);
+    assert_non_null(strstr(r.err, "token 512 is outside the vocabulary of 512"));
+    cli_expect(&r, "generate " TINY "--tokenizer $D/text.json -p hello -n 2", 2);
+    assert_non_null(strstr(r.err, "take a larger model"));
+}
+
 /* A random: model with the tokenizer of a file gives the ids of that file, and its plan has its bytes. */
 static void a_random_model_takes_a_tokenizer(void **state)
 {
@@ -256,6 +297,7 @@ int main(void)
         cmocka_unit_test(verify_names_what_is_wrong),
         cmocka_unit_test(the_plans_are_the_ledgers),
         cmocka_unit_test(a_random_model_takes_a_tokenizer),
+        cmocka_unit_test(a_mark_needs_no_row),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }
