@@ -145,6 +145,7 @@ static myth_status read_messages(run_state *r, myth_error *err)
     if (!r->o->messages)
         return MYTH_OK;
     MYTH_TRY(myth_conversation_open(&c, r->cli->mem, r->o->messages, err));
+    myth_conversation_note(&c, r->cli->term, r->o->messages);
     talk->max_bytes = talk->max_n = SIZE_MAX;
     MYTH_TRY(myth_talk_set_tools(talk, c.tools, err));
     for (size_t i = 0; i < c.n; i++) {

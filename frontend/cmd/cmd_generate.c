@@ -184,6 +184,8 @@ static myth_status read_prompt(run_state *r, myth_error *err)
                          myth_weights_path(r->model.weights));
     if (o->messages) {
         myth_status open = myth_conversation_open(&r->talk, r->cli->mem, o->messages, err);
+        if (open == MYTH_OK)
+            myth_conversation_note(&r->talk, r->cli->term, o->messages);
         return open != MYTH_OK ? open
                                : encode_chat(r, r->talk.msg, r->talk.n,
                                              (myth_chat_opts){.tools = r->talk.tools, .more = r->talk.more}, err);

@@ -157,6 +157,58 @@ myth_status myth_conversation_open(myth_conversation *out, myth_mem *mem, const 
     return st;
 }
 
+/* Whether one of a message's calls has the id, or has none as the result. */
+static bool has_call(const myth_json_tree *t, const myth_json_node *message, myth_str id)
+{
+    const myth_json_node *calls = myth_json_tree_get(t, message, "tool_calls");
+    for (const myth_json_node *n = calls ? myth_json_tree_first(t, calls) : NULL; n; n = myth_json_tree_next(t, n)) {
+        const myth_json_node *own = myth_json_tree_get(t, n, "id");
+        if (!own || own->type != MYTH_JSON_STRING || !id.text
+                ? !own && !id.text
+                : own->text.len == id.len && memcmp(own->text.text, id.text, id.len) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void note_members(const myth_conversation *c, myth_term *term, const char *path)
+{
+    const myth_json_node *root = c->tree.node;
+    char names[300];
+    size_t n = 0;
+    for (const myth_json_node *m = root->type == MYTH_JSON_OBJECT ? myth_json_tree_first(&c->tree, root) : NULL; m;
+         m = myth_json_tree_next(&c->tree, m))
+        if (!myth_str_is(m->key, "messages") && !myth_str_is(m->key, "tools") && n < sizeof(names))
+            n += (size_t)snprintf(names + n, sizeof(names) - n, "%s\"%.*s\"", n ? ", " : "",
+                                  (int)(m->key.len < 40 ? m->key.len : 40), m->key.text);
+    if (n)
+        myth_term_note(term, "%.160s: not read, and without effect: %s", path, names);
+}
+
+void myth_conversation_note(const myth_conversation *c, myth_term *term, const char *path)
+{
+    const myth_json_node *root = c->tree.node, *list = root->type == MYTH_JSON_ARRAY ? root : get(c, root, "messages"),
+                         *caller = NULL;
+    bool has_lost = false, has_unknown = false;
+    size_t i = 0;
+    note_members(c, term, path);
+    for (const myth_json_node *n = myth_json_tree_first(&c->tree, list); n; n = myth_json_tree_next(&c->tree, n), i++) {
+        if (c->msg[i].role != MYTH_ROLE_TOOL) {
+            caller = c->more[i].calls.len ? n : NULL;
+        } else if (!caller && !has_lost) {
+            has_lost = true;
+            myth_term_note(term, "%.160s: message %zu: a result that follows no call, so the prompt does not have it",
+                           path, i);
+        } else if (caller && !has_unknown && !c->more[i].name.len && !has_call(&c->tree, caller, c->more[i].call_id)) {
+            has_unknown = true;
+            myth_term_note(term,
+                           "%.160s: message %zu: no call before this result has its tool_call_id, so it is one of an "
+                           "unknown function; give the id of a call, or a name",
+                           path, i);
+        }
+    }
+}
+
 void myth_conversation_close(myth_conversation *c)
 {
     if (!c->mem)

@@ -16,6 +16,7 @@
 
 #include "engine/text/chat.h"
 #include "engine/text/json_tree.h"
+#include "frontend/cli/term.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,6 +38,9 @@ myth_status myth_conversation_open(myth_conversation *out, myth_mem *mem, const 
 /* Reads a text in memory; error messages call it `path`. */
 myth_status myth_conversation_read(myth_conversation *out, myth_mem *mem, const char *text, size_t len,
                                    const char *path, myth_error *err);
+/* Says what of a conversation that was read has no effect: members besides the two, the first result that follows no
+ * call, and the first that is of none of the calls before it. */
+void myth_conversation_note(const myth_conversation *c, myth_term *term, const char *path);
 void myth_conversation_close(myth_conversation *c); /* takes a zeroed one */
 
 #ifdef __cplusplus

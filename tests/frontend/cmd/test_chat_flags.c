@@ -158,6 +158,39 @@ static void refusals(void **state)
     assert_non_null(strstr(r.err, "gemma3 cannot think first"));
 }
 
+/* What of --messages has no effect is said: other members, and results that belong to no call. */
+static void what_has_no_effect_is_said(void **state)
+{
+    static const char user[] = "{\"role\":\"user\",\"content\":\"a\"}",
+                      call[] = "{\"role\":\"assistant\",\"tool_calls\":[{\"id\":\"c1\",\"type\":\"function\","
+                               "\"function\":{\"name\":\"now\",\"arguments\":{}}}]}";
+    static const struct {
+        bool has_call;
+        const char *result, *more, *says; /* NULL: nothing */
+    } row[] = {
+        {true, "\"tool_call_id\":\"c1\"", "", NULL},
+        {true, "\"name\":\"now\"", "", NULL},
+        {true, "\"tool_call_id\":\"c1\"", ",\"temperature\":1,\"tools\":[]", "without effect: \"temperature\""},
+        {true, "\"tool_call_id\":\"c\"", "", "message 2: no call before this result has its tool_call_id"},
+        {true, "\"x\":1", "", "message 2: no call before this result has its tool_call_id"},
+        {false, "\"tool_call_id\":\"c1\"", "", "message 1: a result that follows no call"},
+    };
+    char path[300];
+    (void)state;
+    snprintf(path, sizeof(path), "%s/talk.json", cli_dir);
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        fprintf(f, "{\"messages\":[%s%s%s,{\"role\":\"tool\",%s,\"content\":\"b\"}]%s}", user,
+                row[i].has_call ? "," : "", row[i].has_call ? call : "", row[i].result, row[i].more);
+        fclose(f);
+        cli_expect(&r, "generate " E4 "--messages $D/talk.json -n 1", 0);
+        if (row[i].says ? !strstr(r.err, row[i].says)
+                        : strstr(r.err, "message ") != NULL || strstr(r.err, "effect") != NULL)
+            fail_msg("row %zu: %s", i, r.err);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(prompts_of_the_families),
@@ -165,6 +198,7 @@ int main(void)
                                        cmocka_unit_test(budget),
                                        cmocka_unit_test(a_template_of_its_own_is_told),
                                        cmocka_unit_test(an_end_that_the_file_names),
+                                       cmocka_unit_test(what_has_no_effect_is_said),
                                        cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }
