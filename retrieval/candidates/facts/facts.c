@@ -590,15 +590,14 @@ static int form(myth_facts *k, uint32_t e, int kind)
 }
 
 static int fact_contrary(myth_facts *k, uint32_t e) { return form(k, e, MYTH_EVENT_CONTRARY); }
-enum { MISUSE_FIRST = 64 }; /* MYTH_MISUSE_FIRST of forms/habits.h: the forms of the fact `misuse` */
 static int fact_habit(myth_facts *k, uint32_t e)
 {
-    return myth_facts_event(k, e)->how < MISUSE_FIRST ? form(k, e, MYTH_EVENT_HABIT) : 0;
+    return myth_facts_event(k, e)->how < MYTH_MISUSE_FIRST ? form(k, e, MYTH_EVENT_HABIT) : 0;
 }
 static int fact_misuse(myth_facts *k, uint32_t e)
 {
     const int how = form(k, e, MYTH_EVENT_HABIT);
-    return how > MISUSE_FIRST ? how - MISUSE_FIRST : 0;
+    return how > MYTH_MISUSE_FIRST ? how - MYTH_MISUSE_FIRST : 0;
 }
 
 /* ---- the table ---- */

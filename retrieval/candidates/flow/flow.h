@@ -102,6 +102,10 @@ typedef enum {
     MYTH_SCOPE_NESTED
 } myth_scope_kind;
 
+/* A form of code that forms/ found is an event whose `how` is a value of the fact `habit`, or this and a value of the
+ * fact `misuse`. */
+enum { MYTH_MISUSE_FIRST = 64 };
+
 typedef struct {
     uint32_t off, end, line;
     uint32_t path, other;            /* paths; 0 = none */
@@ -109,7 +113,7 @@ typedef struct {
     uint32_t scope, test;            /* test: 1 + its number, 0 = none */
     uint32_t call;                   /* of an argument: the number of the call's event; of a goto: the label's offset */
     uint32_t statement;              /* counts statements */
-    uint8_t kind, value, index, how; /* myth_event_kind, myth_value, number of an argument, myth_test_kind */
+    uint8_t kind, value, index, how; /* myth_event_kind, myth_value, number of an argument, myth_test_kind or a form */
     bool is_dropped;                 /* of a call: its value is not used */
     bool is_through;                 /* of a definition: through a pointer or a field; of an argument: its address */
     bool is_guarded;                 /* inside of something that closes it by itself: with, try (...), defer */

@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert((int)MYTH_HABIT_ONE_WAY < (int)MYTH_MISUSE_FIRST, "an event's `how` tells the two facts apart");
+_Static_assert((int)MYTH_MISUSE_FIRST + (int)MYTH_MISUSE_ELEMENT <= UINT8_MAX, "an event's `how` is a byte");
+
 /* Of the function that is read: the process has one thread. */
 static const myth_file_facts *file_now;
 static TSNode function_now;

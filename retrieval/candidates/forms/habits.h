@@ -54,7 +54,7 @@ typedef enum {
     MYTH_MISUSE_ELEMENT,  /* T &e = v[i]; v.push_back(...); e.x */
 } myth_misuse;
 
-enum { MYTH_HABIT_TEXT = 96, MYTH_MISUSE_FIRST = 64 };
+enum { MYTH_HABIT_TEXT = 96 };
 
 static inline bool is_type(TSNode node, const char *type)
 {
