@@ -46,6 +46,7 @@ struct myth_mem {
     uint64_t fault_count; /* matching allocations so far */
     uint64_t n_alloc;
     myth_mem_refusal refusal;
+    uint64_t need; /* of the host, with the last block that its limit refused */
     bool reserves;
     myth_mem_left left; /* NULL = unknown */
 };
@@ -86,6 +87,8 @@ static bool book(myth_mem *mem, int device, myth_mem_class cls, uint64_t bytes)
         ok = myth_add_u64(&after, d->total.live, bytes) && (d->limit == 0 || after <= d->limit);
     if (!ok)
         mem->refusal = was_ok ? MYTH_MEM_OVER_LIMIT : MYTH_MEM_NOT_THERE;
+    if (!ok && was_ok)
+        mem->need = device == MYTH_MEM_HOST ? after : 0;
     if (ok) {
         count_add(&d->count[cls], bytes);
         if (is_limited(cls))
@@ -286,6 +289,14 @@ myth_mem_refusal myth_mem_last_refusal(const myth_mem *mem)
     const myth_mem_refusal why = mem->refusal;
     unlock(mem);
     return why;
+}
+
+uint64_t myth_mem_last_need(const myth_mem *mem)
+{
+    lock(mem);
+    const uint64_t need = mem->need;
+    unlock(mem);
+    return need;
 }
 
 void myth_mem_set_fault(myth_mem *mem, const myth_fault *fault)

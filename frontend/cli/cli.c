@@ -166,12 +166,14 @@ static void append_missing(char *text, size_t cap)
         }
 }
 
-/* Writes who said no to memory, and so what helps. */
+/* Writes who said no to memory, and so what helps: of a limit, the least that lets the run come further. */
 static void append_memory(const myth_cli *cli, char *dst, size_t cap, bool names_limit)
 {
+    const uint64_t MiB = 1 << 20;
     const myth_mem_refusal why = cli->mem ? myth_mem_last_refusal(cli->mem) : MYTH_MEM_NONE_REFUSED;
-    if (why == MYTH_MEM_OVER_LIMIT && cli->global->mem_limit && !names_limit)
-        snprintf(dst, cap, "; raise --mem-limit %.40s", cli->global->mem_limit);
+    if (why == MYTH_MEM_OVER_LIMIT && cli->global->mem_limit && !names_limit && myth_mem_last_need(cli->mem))
+        snprintf(dst, cap, "; raise --mem-limit %.40s to %lluMiB or more", cli->global->mem_limit,
+                 (unsigned long long)((myth_mem_last_need(cli->mem) + MiB - 1) / MiB));
     else if (why == MYTH_MEM_NOT_THERE)
         snprintf(dst, cap, "; the system has no more for this process: free some memory, or raise its ulimit%s",
                  cli->global->mem_mode == 1 ? ", or leave out --mem-mode reserve" : "");

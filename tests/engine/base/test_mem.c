@@ -93,6 +93,7 @@ static void limit_counts_every_class_but_mapped_weights(void **state)
     assert_int_equal(myth_mem_last_refusal(mem), MYTH_MEM_NONE_REFUSED);
     assert_null(myth_alloc(mem, MYTH_MEM_LOGITS, "test", 401));
     assert_int_equal(myth_mem_last_refusal(mem), MYTH_MEM_OVER_LIMIT);
+    assert_int_equal(myth_mem_last_need(mem), 1001);
     assert_true(myth_mem_book(mem, 0, MYTH_MEM_WEIGHTS_MAPPED, "test", 1 << 30));
     void *b = myth_alloc(mem, MYTH_MEM_LOGITS, "test", 400);
     assert_non_null(b);

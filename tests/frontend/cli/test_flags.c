@@ -510,6 +510,27 @@ static void what_has_no_effect_is_refused(void **state)
     }
 }
 
+/* A limit that is reached before there is a plan: the refusal says up to where to raise it, each time further. */
+static void a_refusal_says_how_far_to_raise(void **state)
+{
+    (void)state;
+    char line[256];
+    unsigned mib = 6, more = 0, n_turn = 0;
+    cli_shell(&r, "head -c 2000000 /dev/zero | tr '\\0' a >$D/long");
+    for (;; mib = more, n_turn++) {
+        snprintf(line, sizeof(line), "generate " TINY "-f $D/long -n 1 --dry-run --mem-limit %uMiB", mib);
+        cli_run(&r, line);
+        const char *to = strstr(r.err, "MiB to ");
+        if (!to)
+            break;
+        assert_int_equal(r.code, 71);
+        assert_int_equal(sscanf(to, "MiB to %uMiB or more", &more), 1);
+        if (more <= mib || n_turn > 9)
+            fail_msg("%s: %s", line, r.err);
+    }
+    assert_true(n_turn > 0);
+}
+
 /* A file or a variable speaks to all commands: what this run has no use for changes nothing, and is no mistake. */
 static void settings_without_an_effect_are_passed_over(void **state)
 {
@@ -578,6 +599,7 @@ int main(void)
         cmocka_unit_test(load_mode_and_tensor_check),
         cmocka_unit_test(exact_and_fast_logits),
         cmocka_unit_test(what_has_no_effect_is_refused),
+        cmocka_unit_test(a_refusal_says_how_far_to_raise),
         cmocka_unit_test(settings_without_an_effect_are_passed_over),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
