@@ -19,27 +19,17 @@ static bool read_number(float *out, const char *text, const char *end)
     return stop == end && stop > text && isfinite(*out);
 }
 
-static bool is_name(const char *word, size_t n, const char *name)
-{
-    return n == strlen(name) && memcmp(word, name, n) == 0;
-}
-
-/* Reads "confidence=P", "tests=OFFSET", "exposed=OFFSET", "new=OFFSET", "RULE=SCALE:OFFSET" or
- * "RULE/ROW=SCALE:OFFSET". */
+/* Reads "confidence=P", "tests=OFFSET", "RULE=SCALE:OFFSET" or "RULE/ROW=SCALE:OFFSET". */
 static bool read_word(myth_calibration *c, const char *word)
 {
     const char *is = strchr(word, '='), *end = word + strlen(word);
     if (!is || is == word)
         return false;
     const size_t n = (size_t)(is - word);
-    if (is_name(word, n, "confidence"))
+    if (n == strlen("confidence") && memcmp(word, "confidence", n) == 0)
         return read_number(&c->confidence, is + 1, end) && c->confidence >= 0 && c->confidence <= 1;
-    float *offset = is_name(word, n, "tests")   ? &c->tests
-                  : is_name(word, n, "exposed") ? &c->exposed
-                  : is_name(word, n, "new")     ? &c->brought
-                                                : NULL;
-    if (offset)
-        return read_number(offset, is + 1, end);
+    if (n == strlen("tests") && memcmp(word, "tests", n) == 0)
+        return read_number(&c->tests, is + 1, end);
     const char *mid = strchr(is, ':');
     if (!mid || n >= MYTH_CALIBRATION_NAME || c->n == MYTH_CALIBRATION_ROWS)
         return false;
@@ -62,8 +52,7 @@ myth_status myth_calibration_read(myth_calibration *out, myth_str text, myth_err
         }
         if (n >= sizeof(word) || (n && !read_word(out, word)))
             return myth_fail(err, MYTH_EFORMAT,
-                             "calibration: \"%.*s\" is none of confidence=P, tests=OFFSET, exposed=OFFSET, new=OFFSET, "
-                             "RULE[/ROW]=SCALE:OFFSET",
+                             "calibration: \"%.*s\" is none of confidence=P, tests=OFFSET, RULE[/ROW]=SCALE:OFFSET",
                              (int)(n < 60 ? n : 60), text.text + at);
         n += !n;
     }
@@ -109,7 +98,7 @@ static int closeness(const char *name, const char *rule, const char *row)
 }
 
 double myth_calibration_probability(const myth_calibration *c, const char *rule, const char *row, float score,
-                                    unsigned what)
+                                    bool is_test)
 {
     double scale = 1, offset = 0;
     int best = 0;
@@ -121,7 +110,6 @@ double myth_calibration_probability(const myth_calibration *c, const char *rule,
         scale = (double)c->row[i].scale;
         offset = (double)c->row[i].offset;
     }
-    offset += what & MYTH_PLACE_IN_TEST ? (double)c->tests : 0.0;
-    offset += what & MYTH_PLACE_EXPOSED ? (double)c->exposed : what & MYTH_PLACE_NEW ? (double)c->brought : 0.0;
+    offset += is_test ? (double)c->tests : 0.0;
     return 1.0 / (1.0 + exp(-(scale * (double)score + offset)));
 }

@@ -7,12 +7,10 @@
  *
  * Place    the key mythos.judge of the model's metadata; else a file beside the model, "MODEL.judge" of a file and
  *          "mythos.judge" in a directory
- * Form     words: "confidence=0.62 tests=-1.4 exposed=1.2 *=1.3:-2.4 missing-null-check=1.1:-1.9
- *          sql-injection/quoted=1.1:0.8": scale and offset for each row of a rule (pack.h), for the other rows of a
- *          rule, with "*" for all others; the probability that places have to have to be findings where the caller
- *          names none; and what is added to the offset of some places (0 without that word): "tests", in tests that
- *          nobody asked for, where fewer are worth a change; "exposed" and "new", which the inspected change brought
- *          (before.h)
+ * Form     words: "confidence=0.62 tests=-1.4 *=1.3:-2.4 missing-null-check=1.1:-1.9 sql-injection/quoted=1.1:0.8":
+ *          scale and offset for each row of a rule (pack.h), for the other rows of a rule, with "*" for all others; the
+ *          probability that places have to have to be findings where the caller names none; and what is added to the
+ *          offset of places in tests that nobody asked for, where fewer are worth a change (0 without that word)
  * Without  scale 1 and offset 0: probabilities compare places of one model with each other and say no more
  * Errors   MYTH_EFORMAT: the text is not of that form, with its first wrong word; MYTH_EIO: a file that is there cannot
  *          be read
@@ -24,8 +22,6 @@
 #include "frontend/cli/cli.h"
 
 enum { MYTH_CALIBRATION_ROWS = 512, MYTH_CALIBRATION_NAME = 80 };
-/* What a place may be, as bits. */
-enum { MYTH_PLACE_IN_TEST = 1, MYTH_PLACE_EXPOSED = 2, MYTH_PLACE_NEW = 4 };
 
 typedef struct {
     struct {
@@ -34,8 +30,7 @@ typedef struct {
     } row[MYTH_CALIBRATION_ROWS];
     uint32_t n;       /* 0 = not calibrated */
     float confidence; /* 0 = none named */
-    /* logarithms of factors of the odds */
-    float tests, exposed, brought;
+    float tests;      /* logarithm of the factor of the odds */
 } myth_calibration;
 
 /* Writes the path of the file beside a model, whether it is there or not. */
@@ -43,8 +38,8 @@ void myth_calibration_file(char *dst, size_t cap, const char *model);
 myth_status myth_calibration_open(myth_calibration *out, const myth_model *model, myth_error *err);
 /* For tests and tools: reads the form above. */
 myth_status myth_calibration_read(myth_calibration *out, myth_str text, myth_error *err);
-/* Of a place of a row of rules (candidates.h). what: bits MYTH_PLACE_*. */
+/* Of a place of a row of rules (candidates.h). is_test: it is in a test that nobody asked for. */
 double myth_calibration_probability(const myth_calibration *c, const char *rule, const char *row, float score,
-                                    unsigned what);
+                                    bool is_test);
 
 #endif

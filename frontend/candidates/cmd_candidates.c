@@ -391,7 +391,7 @@ static void print_file(job *j, uint32_t i, const float *score)
         const float *of = score ? &score[c] : NULL;
         j->n_place++;
         const double probability =
-            of ? myth_judge_probability(j->judge, &r->found, k, *of, j->files.file[i].is_test * MYTH_PLACE_IN_TEST) : 0;
+            of ? myth_judge_probability(j->judge, &r->found, k, *of, j->files.file[i].is_test) : 0;
         if (of && j->o->confidence > 0.0f && !(probability >= (double)j->o->confidence)) {
             j->n_dropped += !isnan(probability); /* those that were not judged are counted by the judge */
             continue;

@@ -2,6 +2,7 @@
  * behind each question. */
 #include "judge.h"
 
+#include "calibration.h"
 #include "comments.h"
 #include "engine/base/array.h"
 #include "engine/base/clock.h"
@@ -735,10 +736,10 @@ void myth_judge_needs(const myth_judge *j, myth_engine_opts *opts)
 myth_judge_counts myth_judge_counted(const myth_judge *j) { return j->count; }
 
 double myth_judge_probability(const myth_judge *j, const myth_candidates *found, const myth_candidate_place *place,
-                              float score, unsigned what)
+                              float score, bool is_test)
 {
     const char *rule = found->names + place->rule, *row = found->names + place->row;
-    return isnan(score) ? NAN : myth_calibration_probability(&j->calibration, rule, row, score, what);
+    return isnan(score) ? NAN : myth_calibration_probability(&j->calibration, rule, row, score, is_test);
 }
 
 bool myth_judge_is_calibrated(const myth_judge *j, double *confidence)

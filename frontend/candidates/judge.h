@@ -32,7 +32,6 @@
 #ifndef MYTH_CANDIDATES_JUDGE_H
 #define MYTH_CANDIDATES_JUDGE_H
 
-#include "calibration.h"
 #include "context.h"
 #include "engine/base/cancel.h"
 #include "frontend/inspect/kept/kept.h"
@@ -90,9 +89,10 @@ void myth_judge_needs(const myth_judge *j, myth_engine_opts *opts);
 myth_status myth_judge_file(myth_judge *j, myth_engine *e, const myth_judge_job *job, float *score, myth_error *err);
 myth_judge_counts myth_judge_counted(const myth_judge *j);
 /* The probability that a place of `found` is a fault, as the model was calibrated for its row of rules (calibration.h);
- * of a model that was not, the one that it gives to Yes among the two answers. NAN of NAN. what: bits MYTH_PLACE_*. */
+ * of a model that was not, the one that it gives to Yes among the two answers. NAN of NAN. is_test: the place is in a
+ * test that nobody asked for. */
 double myth_judge_probability(const myth_judge *j, const myth_candidates *found, const myth_candidate_place *place,
-                              float score, unsigned what);
+                              float score, bool is_test);
 /* *confidence = the probability from which on a place is a finding where nobody says: the calibration's, else 0.5. */
 bool myth_judge_is_calibrated(const myth_judge *j, double *confidence);
 /* Whether the judge was trained on a language of languages.def, or on the one whose grammar it has (jsx is javascript);

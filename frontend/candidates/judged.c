@@ -395,13 +395,6 @@ static bool is_same_call(const myth_candidates *k, const myth_candidate_place *a
            is_about_result(k->names + b->rule);
 }
 
-static double probability_of(const myth_judged *f, const myth_judge *judge, const found_file *file, uint32_t i)
-{
-    static const unsigned brought[] = {[MYTH_BEFORE_NEW] = MYTH_PLACE_NEW, [MYTH_BEFORE_EXPOSED] = MYTH_PLACE_EXPOSED};
-    const unsigned what = file->src->is_test * MYTH_PLACE_IN_TEST | (file->before ? brought[file->before[i]] : 0);
-    return myth_judge_probability(judge, &file->found, &file->found.candidate[i], f->score[i], what);
-}
-
 /* What the places that say the same of a call make of one of them. Which of them is the finding depends on what the
  * judge thinks of each alone, and not on which it thinks more probable: two of them are often nearly equal, and any
  * edit of the function moves both a little. What the finding is known by depends on no probability at all. */
@@ -410,7 +403,7 @@ static keeping keeping_of(const myth_judged *f, const myth_judge *judge, const f
     const myth_candidates *k = &file->found;
     const myth_candidate_place *c = &k->candidate[i], *first = NULL;
     const int rule = rule_of(k->names + c->rule);
-    const double own = probability_of(f, judge, file, i);
+    const double own = myth_judge_probability(judge, k, c, f->score[i], file->src->is_test);
     keeping as = {.probability = own, .known = c, .is_brought = file->before && file->before[i]};
     for (uint32_t j = 0; j < k->n; j++) {
         const myth_candidate_place *o = &k->candidate[j];
@@ -421,7 +414,7 @@ static keeping keeping_of(const myth_judged *f, const myth_judge *judge, const f
         if (other == rule)
             continue;
         as.known = first;
-        const double p = probability_of(f, judge, file, j);
+        const double p = myth_judge_probability(judge, k, o, f->score[j], file->src->is_test);
         if (!(own >= f->confidence && p >= f->confidence))
             continue;
         if (other < rule)
