@@ -262,28 +262,17 @@ static void leave(myth_flow *f, TSNode node, myth_role role, uint32_t depth)
     myth_flow_mark_leaving(f, is_value ? MYTH_LEAVES_FUNCTION : MYTH_LEAVES_LOOP, 0);
 }
 
-/* A statement that is the name of a macro, and leaves. */
-static bool leaves_by_name(myth_flow *f, TSNode statement)
-{
-    char name[32];
-    const TSNode only = ts_node_named_child_count(statement) == 1 ? ts_node_named_child(statement, 0) : (TSNode){0};
-    if (is_null(only) || role_of(f, only) != MYTH_ROLE_NAME)
-        return false;
-    const uint32_t off = ts_node_start_byte(only), n = ts_node_end_byte(only) - off;
-    if (n >= sizeof(name) || off + n > f->n_text)
-        return false;
-    memcpy(name, f->text + off, n);
-    name[n] = '\0';
-    if (!is_leaving_macro(name))
-        return false;
-    myth_flow_put_event(f, MYTH_EVENT_LEAVE, statement, 0);
-    myth_flow_mark_leaving(f, MYTH_LEAVES_FUNCTION, 0);
-    return true;
-}
-
-/* goto: the scope leaves to the place of its label. */
+/* A macro that leaves goes to a label behind it, at the nearest to the first, or out of a function without one. goto: the
+ * scope leaves to the place of its label. */
 static void settle_labels(myth_flow *f)
 {
+    for (uint32_t i = 0; i < f->n_scope; i++) {
+        myth_scope *s = &f->scope[i];
+        for (uint32_t l = 0; s->leaves == MYTH_LEAVES_TO_LABEL && l < f->n_label && !s->label_off; l++)
+            s->label_off = f->label[l] >= s->end ? f->label[l] : 0;
+        if (s->leaves == MYTH_LEAVES_TO_LABEL && !s->label_off)
+            s->leaves = MYTH_LEAVES_FUNCTION;
+    }
     for (uint32_t i = 0; i < f->n_event; i++) {
         const myth_event *e = &f->event[i];
         if (e->kind != MYTH_EVENT_LEAVE || e->index != MYTH_ROLE_GOTO)
@@ -569,8 +558,6 @@ void myth_flow_walk(myth_flow *f, TSNode node, uint32_t depth)
         f->n_statement++;
         if (ts_node_named_child_count(node) == 1)
             f->dropped = myth_flow_inner(f, ts_node_named_child(node, 0)).id;
-        if (leaves_by_name(f, node))
-            return;
         myth_flow_walk_children(f, node, depth);
         if (is_leaving_word(f, node))
             myth_flow_mark_leaving(f, MYTH_LEAVES_TO_LABEL, 0);

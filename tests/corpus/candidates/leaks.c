@@ -83,9 +83,8 @@ static int quiet_unchecked_return_of_builds(const char *path)
 
 /* ---- variables that are released where their block ends ---- */
 
-#define GIVE_UP __attribute__((cleanup(close_file)))
-#define AT_END(f) \
-    __attribute__((cleanup(f)))
+#define GIVE_UP   __attribute__((cleanup(close_file)))
+#define AT_END(f) __attribute__((cleanup(f)))
 
 static int quiet_resource_leak_of_words(int n)
 {
@@ -346,8 +345,8 @@ static int quiet_resource_leak_where_closing_failed(int fd, int n)
 
 static int quiet_check_use_race_where_it_failed(const char *from, const char *to)
 {
-    if (rename(from, to) < 0) { /* FIRES path-traversal/joined */
-        unlink(to); /* FIRES unchecked-return/dropped path-traversal/joined */
+    if (rename(from, to) < 0) {   /* FIRES path-traversal/joined */
+        unlink(to);               /* FIRES unchecked-return/dropped path-traversal/joined */
         if (rename(from, to) < 0) /* FIRES path-traversal/joined */
             return -1;
     }
@@ -506,15 +505,15 @@ failed:
 
 /* ---- memory that a macro asks for ---- */
 
-#define LEAVE_WITHOUT(call)                                                                                            \
-    do {                                                                                                               \
-        if (!(call))                                                                                                   \
-            return -1;                                                                                                 \
+#define LEAVE_WITHOUT(call) \
+    do {                    \
+        if (!(call))        \
+            return -1;      \
     } while (0)
-#define STOP_WITHOUT(call)                                                                                             \
-    do {                                                                                                               \
-        if (!(call))                                                                                                   \
-            out_of_memory(#call);                                                                                      \
+#define STOP_WITHOUT(call)        \
+    do {                          \
+        if (!(call))              \
+            out_of_memory(#call); \
     } while (0)
 
 static void quiet_resource_leak_replaced(struct table *t, size_t n)
@@ -638,4 +637,53 @@ static struct device *quiet_resource_leak_asserted(int n)
         return NULL;
     }
     return of;
+}
+
+/* A macro that leaves goes to a label behind it, with or without arguments: what is between is not reached. */
+static int release_at_end(int n)
+{
+    char *p = malloc(80);
+    if (!p)
+        return -1;
+    if (n > 3) {
+        free(p);
+        GOTO_END;
+    }
+    p[0] = 1;
+    show_text(p);
+end:
+    free(p); /* FIRES double-free/again */
+    return 0;
+}
+
+static int release_at_end_of(int n)
+{
+    char *p = malloc(80);
+    if (!p)
+        return -1;
+    if (n > 3) {
+        free(p);
+        ABORT_FINALIZE(n);
+    }
+    p[0] = 1;
+    show_text(p);
+finalize_it:
+    free(p); /* FIRES double-free/again */
+    return 0;
+}
+
+/* Where there is no label it leaves the function. */
+static int quiet_double_free_left(int n)
+{
+    char *p = malloc(80);
+    if (!p)
+        return -1;
+    if (n > 3) {
+        free(p);
+        THROW_ERROR(n);
+    }
+    p[0] = 1;
+    show_text(p);
+    free(p);
+    return 0;
 }
