@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct {
     myth_opt_list include, exclude;
@@ -38,6 +39,7 @@ enum {
     PROMPTS_FULL,
     PROMPTS_JUDGE,
     FILES_AHEAD = 64,
+    OTHER_BYTES = 64 << 10, /* of finders, and what they keep of a file however small */
     FILE_BYTES_MAX = 64 << 20
 };
 
@@ -542,6 +544,32 @@ static myth_status read_diff(job *j, myth_error *err)
     return st;
 }
 
+/* What the files, their places and judging them take beside the engine: of a file in memory its text and what the rules
+ * say of it, of the one that is judged also what the judge needs. */
+static myth_plan_extra needs(const job *j)
+{
+    uint64_t longest = 0, held = 0, most = 0;
+    uint64_t size[FILES_AHEAD] = {0};
+    for (uint32_t i = 0; i < j->files.n; i++) {
+        struct stat s;
+        uint64_t *at = &size[i % FILES_AHEAD]; /* of the file that is dropped when this one is read */
+        const bool is_known = stat(j->files.file[i].open, &s) == 0 && s.st_size < FILE_BYTES_MAX;
+        held -= *at;
+        *at = is_known ? (uint64_t)s.st_size : 0;
+        held += *at;
+        longest = *at > longest && *at <= MYTH_SOURCE_MAX ? *at : longest; /* a larger one is not judged */
+        most = held > most ? held : most;
+    }
+    const myth_mem *mem = j->cli->mem;
+    const uint64_t staging = myth_mem_get(mem, MYTH_MEM_HOST, MYTH_MEM_STAGING).live + most + longest +
+                             myth_judge_staging(j->judge, longest),
+                   least = myth_cli_staging(j->cli);
+    myth_plan_extra extra = {0};
+    extra.bytes[MYTH_MEM_STAGING] = staging > least ? staging : least;
+    extra.bytes[MYTH_MEM_OTHER] = j->files.n * sizeof(*j->result) + 2 * most + 4 * longest + OTHER_BYTES;
+    return extra;
+}
+
 /* Opens the model and what the questions need. */
 static myth_status open_judge(job *j, myth_error *err)
 {
@@ -589,7 +617,8 @@ static myth_status open_judge(job *j, myth_error *err)
     if (st != MYTH_OK)
         return st;
     myth_judge_needs(j->judge, &eo);
-    st = myth_cli_plan(j->cli, &j->model, &eo, NULL, err);
+    const myth_plan_extra extra = needs(j);
+    st = myth_cli_plan(j->cli, &j->model, &eo, &extra, err);
     return st == MYTH_OK ? myth_cli_engine_open(j->cli, &j->engine, &j->model, &eo, err) : st;
 }
 

@@ -40,8 +40,9 @@ struct myth_judge {
     int32_t answer[N_ANSWER];
     char *user; /* the text of a prompt */
     size_t n_user;
-    int32_t *ids;    /* the ids of a prompt */
-    int32_t *shared; /* what all prompts of a list share */
+    size_t most_text; /* bytes of a text that may fit a prompt: a longer one has more tokens, however it is cut */
+    int32_t *ids;     /* the ids of a prompt */
+    int32_t *shared;  /* what all prompts of a list share */
     size_t n_ids, n_shared;
     tail *question; /* of a list's places */
     size_t n_question;
@@ -59,7 +60,7 @@ static myth_status no_room(const char *what, myth_error *err)
 
 /* ---- prompts ---- */
 
-/* Encodes the prompt about place `ask` into j->ids. */
+/* Encodes the prompt about place `ask` into j->ids. Of one that cannot fit *n_ids is UINT32_MAX. */
 static myth_status encode(myth_judge *j, const myth_sheet *s, uint32_t ask, size_t *n_ids, myth_error *err)
 {
     const size_t need = myth_judge_text(j->user, j->n_user, j->form, s, ask) + 1;
@@ -67,6 +68,10 @@ static myth_status encode(myth_judge *j, const myth_sheet *s, uint32_t ask, size
         if (!MYTH_ARRAY_MORE(j->mem, MYTH_MEM_STAGING, "judge prompt", &j->user, 0, need, &j->n_user))
             return no_room("a prompt", err);
         myth_judge_text(j->user, j->n_user, j->form, s, ask);
+    }
+    if (need > j->most_text) {
+        *n_ids = UINT32_MAX;
+        return MYTH_OK;
     }
     const myth_message msg[2] = {{MYTH_ROLE_SYSTEM, myth_judge_system(j->form)}, {MYTH_ROLE_USER, {j->user, need - 1}}};
     if (!MYTH_ARRAY_MORE(j->mem, MYTH_MEM_STAGING, "judge ids", &j->ids, 0, myth_chat_bound(msg, 2), &j->n_ids))
@@ -696,6 +701,7 @@ myth_status myth_judge_open(myth_judge **out, const myth_model *model, const myt
     j->o.n_tok = opts->n_tok                                                ? opts->n_tok
                : trained && (trained < most || j->form == MYTH_JUDGE_SHORT) ? trained
                                                                             : most;
+    j->most_text = j->o.n_tok * myth_judge_longest_piece(model->tokenizer);
     MYTH_TRY(myth_rerank_answers(j->answer, model, answers, N_ANSWER, err));
     if (!MYTH_ARRAY_MORE(j->mem, MYTH_MEM_STAGING, "judge prompt", &j->user, 0, FIRST_TEXT, &j->n_user)) {
         st = no_room("a prompt", err);
@@ -731,6 +737,14 @@ void myth_judge_needs(const myth_judge *j, myth_engine_opts *opts)
         opts->n_ubatch = QUESTION;
     opts->n_ask = opts->n_ask > N_ANSWER ? opts->n_ask : N_ANSWER;
     opts->n_logit_rows = opts->n_logit_rows > j->o.n_at_once ? opts->n_logit_rows : j->o.n_at_once;
+}
+
+uint64_t myth_judge_staging(const myth_judge *j, uint64_t n_file)
+{
+    /* a function, what is shown beside it, numbers of lines and the facts; tokenizing it, its ids while they grow; the
+     * text while it grows; the file and the function as lines, each also without comments */
+    const uint64_t text = n_file + n_file / 2 + FIRST_TEXT, fits = text < j->most_text ? text : j->most_text;
+    return myth_tokenizer_scratch((size_t)fits) + 13 * fits + 3 * text + 12 * n_file + 2 * j->o.n_tok * sizeof(*j->ids);
 }
 
 myth_judge_counts myth_judge_counted(const myth_judge *j) { return j->count; }

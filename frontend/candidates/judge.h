@@ -85,6 +85,9 @@ typedef struct myth_judge myth_judge;
 myth_status myth_judge_open(myth_judge **out, const myth_model *model, const myth_judge_opts *opts, myth_error *err);
 void myth_judge_close(myth_judge *j); /* takes NULL */
 void myth_judge_needs(const myth_judge *j, myth_engine_opts *opts);
+/* Most STAGING bytes that judging a file of n_file bytes takes, for a plan: of text as it is written by people, with
+ * lines of eight bytes and more on average. */
+uint64_t myth_judge_staging(const myth_judge *j, uint64_t n_file);
 /* score [found->n]: NAN where a place is not wanted or was not judged. */
 myth_status myth_judge_file(myth_judge *j, myth_engine *e, const myth_judge_job *job, float *score, myth_error *err);
 myth_judge_counts myth_judge_counted(const myth_judge *j);

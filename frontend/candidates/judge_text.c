@@ -192,3 +192,13 @@ void myth_sheet_lines(myth_sheet *s, uint32_t low, uint32_t high, uint32_t near)
     s->line0 = low > near ? low - near : 1;
     s->line1 = all - high > near ? high + near : all;
 }
+
+size_t myth_judge_longest_piece(const myth_tokenizer *t)
+{
+    size_t most = 1;
+    for (uint32_t i = 0; i < myth_tokenizer_n_vocab(t); i++) {
+        const size_t n = myth_tokenizer_piece(t, (int32_t)i).len;
+        most = n > most ? n : most;
+    }
+    return most;
+}

@@ -71,4 +71,7 @@ size_t myth_judge_text(char *dst, size_t cap, myth_judge_form form, const myth_s
 /* Shows the list with `near` lines around lines low .. high. */
 void myth_sheet_lines(myth_sheet *s, uint32_t low, uint32_t high, uint32_t near);
 
+/* The bytes of the longest piece of a vocabulary: a text of more than n times as many has more than n tokens. */
+size_t myth_judge_longest_piece(const myth_tokenizer *t);
+
 #endif

@@ -485,12 +485,21 @@ static myth_status open_model(myth_judged *f, myth_model *own, myth_model **mode
 
 /* What is held while places are judged and is not of the judge's model and engine: the files, their places with their
  * texts, and the run's own model where another one judges. */
-static myth_plan_extra held(const myth_judged *f, const myth_mem_count before[MYTH_MEM_CLASS_N])
+static myth_plan_extra held(const myth_judged *f, const myth_judge *judge,
+                            const myth_mem_count before[MYTH_MEM_CLASS_N])
 {
+    enum { BESIDE = 64 << 10 }; /* of other files, that an index finds */
+    uint64_t longest = 0;
+    for (uint32_t i = 0; i < f->n_file; i++)
+        longest = f->file[i].n_wanted && f->file[i].src->len > longest ? f->file[i].src->len : longest;
+    const uint64_t staging =
+                       before[MYTH_MEM_STAGING].live + myth_judge_staging(judge, longest + (f->o.index ? BESIDE : 0)),
+                   least = myth_cli_staging(f->cli);
     myth_plan_extra extra = {0};
     for (int c = 0; c < MYTH_MEM_CLASS_N; c++)
         extra.bytes[c] = c == MYTH_MEM_OTHER || f->by[0] ? before[c].live : 0;
     extra.bytes[MYTH_MEM_OTHER] += (uint64_t)f->n_wanted * PLACE;
+    extra.bytes[MYTH_MEM_STAGING] = staging > least ? staging : least;
     return extra;
 }
 
@@ -550,7 +559,7 @@ static myth_status judge_all(myth_judged *f, myth_error *err)
     if (f->n_wanted && !f->o.is_dry) {
         MYTH_TRY(myth_cli_engine_opts(f->cli, &eo, f->o.engine, err));
         myth_judge_needs(judge, &eo);
-        const myth_plan_extra extra = held(f, before);
+        const myth_plan_extra extra = held(f, judge, before);
         MYTH_TRY(myth_cli_plan(f->cli, model, &eo, &extra, err));
         f->plan = f->cli->plan;
         f->has_plan = true;
