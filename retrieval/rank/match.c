@@ -1,9 +1,9 @@
-/* match.c - see match.h. Rows come a word at a time (postings.h): the rare words bring rows, the frequent ones only add
- * to those that are there. Phrases come through MATCH, and all words do where the pages have a form that is not known.
- * Lengths of rows are looked up for what may get in; they and the
- * rows of words are kept with the connection while the database stays as it is. */
+/* match.c - see match.h. Rows come a word at a time (postings.h), the heaviest words first: they bring rows until no row
+ * without them can be among the best, and the others only add to those that are there. Phrases come through MATCH, and all words do where the pages have a form that is not known.
+ * Lengths of rows are looked up for what may get in. */
 #include "match.h"
 #include "match_heap.h"
+#include "match_kept.h"
 #include "mend.h"
 #include "row_filter.h"
 #include "retrieval/store/postings.h"
@@ -20,7 +20,7 @@ typedef struct {
     int64_t df;
     myth_postings_word word;
     uint32_t first_row, n_row; /* its cached rows; n_row 0: not cached */
-    bool is_phrase, is_alternative, is_form, is_title, is_code, is_kept, is_choosing;
+    bool is_phrase, is_alternative, is_form, is_title, is_code, is_kept;
 } term;
 
 /* A term in a row. */
@@ -45,102 +45,6 @@ enum {
     READ_TERMS = 48
 }; /* a term's rows are read together with its df; most terms of a long query are then dropped */
 
-/* ---- what a connection keeps ---- */
-
-typedef struct {
-    char token[30];
-    unsigned char n;       /* 0: a free slot            */
-    uint32_t first, n_row; /* its rows in `row` */
-} kept_word;
-
-typedef struct {
-    myth_mem *mem;
-    uint32_t *length, n; /* number of words by row id; 0: not read yet */
-    unsigned version;    /* SQLite's data version: another one makes the cache invalid */
-    myth_posting *row;   /* rows of words that queries asked for */
-    uint32_t n_row, cap_row, n_word;
-    kept_word *word; /* open addressing           */
-} kept;
-
-enum {
-    KEPT_LENGTHS = 1 << 24,
-    KEPT_WORDS = 4096,
-    KEPT_ROWS = 1 << 18
-}; /* at 3 MiB of rows the next query clears the cache */
-
-static void clear_kept(kept *k)
-{
-    myth_free(k->mem, k->length);
-    myth_free(k->mem, k->row);
-    myth_free(k->mem, k->word);
-    *k = (kept){.mem = k->mem, .version = k->version};
-}
-
-static void free_kept(void *arg)
-{
-    myth_mem *mem = ((kept *)arg)->mem;
-    clear_kept(arg);
-    myth_free(mem, arg);
-}
-
-/* SQL function myth_match_kept(): returns the connection's cache as a pointer. */
-static void kept_function(sqlite3_context *ctx, int n_arg, sqlite3_value **arg)
-{
-    (void)n_arg;
-    (void)arg;
-    sqlite3_result_pointer(ctx, sqlite3_user_data(ctx), "myth_kept", NULL);
-}
-
-static kept *find_kept(sqlite3 *db)
-{
-    sqlite3_stmt *s = NULL;
-    kept *k = NULL;
-    if (sqlite3_prepare_v2(db, "SELECT myth_match_kept()", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
-        k = sqlite3_value_pointer(sqlite3_column_value(s, 0), "myth_kept");
-    sqlite3_finalize(s);
-    unsigned version = 0;
-    if (k &&
-        (sqlite3_file_control(db, "main", SQLITE_FCNTL_DATA_VERSION, &version) != SQLITE_OK || version != k->version)) {
-        clear_kept(k);
-        k->version = version;
-    }
-    if (k && (k->n_row > KEPT_ROWS || k->n_word > KEPT_WORDS / 2)) {
-        k->n_row = k->n_word = 0;
-        memset(k->word, 0, KEPT_WORDS * sizeof(*k->word));
-    }
-    return k;
-}
-
-/* The slot of a word, cached or free; NULL: no room, or the word is too long. */
-static kept_word *find_word(kept *k, const char *token, size_t n)
-{
-    if (!k || n == 0 || n > sizeof(k->word->token))
-        return NULL;
-    if (!k->word)
-        k->word = myth_alloc_n(k->mem, MYTH_MEM_OTHER, "match", KEPT_WORDS, sizeof(*k->word));
-    if (!k->word || k->n_word >= KEPT_WORDS - 1)
-        return NULL;
-    uint32_t at = (uint32_t)myth_hash_bytes(token, n) % KEPT_WORDS;
-    while (k->word[at].n && (k->word[at].n != n || memcmp(k->word[at].token, token, n) != 0))
-        at = (at + 1) % KEPT_WORDS;
-    return &k->word[at];
-}
-
-static myth_status keep_row(void *kept_, const myth_posting *one)
-{
-    kept *k = kept_;
-    if (k->n_row == k->cap_row) {
-        const uint32_t cap = 2 * k->cap_row + 4096;
-        myth_posting *grown = myth_realloc(k->mem, MYTH_MEM_OTHER, "match", k->row, cap * sizeof(*grown));
-        if (!grown)
-            return MYTH_ENOMEM;
-        k->row = grown;
-        k->cap_row = cap;
-    }
-    k->row[k->n_row++] = *one;
-    return MYTH_OK;
-}
-
 /* ---- a search ---- */
 
 /* The candidate rows, and which terms each of them has. */
@@ -157,11 +61,15 @@ typedef struct {
     sqlite3 *db;
     myth_postings *postings;
     rows found;
-    uint32_t asking; /* the term whose rows are being read */
-    kept *kept;      /* the connection's cache; may be NULL */
-    seen *seen;      /* terms of the current row */
-    term *term;      /* terms in the order of asking: n_choosing that bring rows, then up to n_asked that add to rows */
-    uint32_t n_term, n_choosing, n_asked, n_group;
+    uint32_t asking;       /* the term whose rows are being read */
+    myth_match_kept *kept; /* the connection's cache; may be NULL */
+    seen *seen;            /* terms of the current row */
+    term *term;            /* the first n_asked are in the order of asking: groups by weight, the heaviest first */
+    uint32_t n_term, n_asked, n_group;
+    bool is_choosing, takes_all; /* the term brings rows; every term does */
+    bool is_full;                /* no row without the terms so far can be among the best */
+    double most_rows, n_brought; /* rows of terms: as many may be brought, and were */
+    uint32_t n_judged;           /* cells when the candidates were last judged */
     double k1, b, column[MYTH_FTS_COLUMN_N], avg_words;
     double *group_score, (*group_column)[MYTH_FTS_COLUMN_N];
     uint32_t *place; /* a group's place by weight */
@@ -212,14 +120,14 @@ static myth_status fail_db(sqlite3 *db, myth_error *err, const char *what)
     return myth_fail_remedy(err, code, MYTH_REMEDY_CHECK_INDEX, "search: %s: %s", what, sqlite3_errmsg(db));
 }
 
-static myth_status length_of(plan *p, kept *k, uint32_t row, uint32_t *n_words, myth_error *err)
+static myth_status length_of(plan *p, myth_match_kept *k, uint32_t row, uint32_t *n_words, myth_error *err)
 {
     if (k && row < k->n && k->length[row]) {
         *n_words = k->length[row];
         return MYTH_OK;
     }
     myth_status st = myth_postings_length(p->postings, row, n_words, err);
-    if (st == MYTH_OK && k && row >= k->n && row < KEPT_LENGTHS) {
+    if (st == MYTH_OK && k && row >= k->n && row < MYTH_MATCH_KEPT_LENGTHS) {
         uint32_t n = k->n ? k->n : 1024;
         while (n <= row)
             n *= 2;
@@ -250,7 +158,7 @@ static uint32_t *slot_of(const rows *r, uint32_t id)
 static myth_status grow_rows(plan *p)
 {
     rows *r = &p->found;
-    uint32_t cap = r->cap_row ? 2 * r->cap_row : 1024;
+    uint32_t cap = r->cap_row ? 2 * r->cap_row : 4096;
     found_row *row = myth_realloc(p->mem, MYTH_MEM_OTHER, "match", r->row, cap * sizeof(*row));
     if (row)
         r->row = row;
@@ -287,7 +195,7 @@ static myth_status take_row(void *arg, const myth_posting *one)
     plan *p = arg;
     rows *r = &p->found;
     uint32_t bit = one->row & ((1u << FILTER_BITS) - 1);
-    bool is_choosing = p->asking < p->n_choosing;
+    const bool is_choosing = p->is_choosing;
     if (p->only && !myth_row_filter_has_chunk(p->only, one->row))
         return MYTH_OK;
     if (!is_choosing && !(r->filter[bit / 64] >> bit % 64 & 1))
@@ -355,14 +263,7 @@ myth_status myth_match_register(sqlite3 *db, myth_mem *mem, myth_error *err)
     sqlite3_finalize(s);
     if (!api || api->iVersion < 2 || api->xCreateFunction(api, "myth_phrase", NULL, phrase_function, NULL) != SQLITE_OK)
         return myth_fail(err, MYTH_EUNSUPPORTED, "search: FTS5 of this SQLite takes no function of ours");
-    kept *k = myth_alloc(mem, MYTH_MEM_OTHER, "match", sizeof(*k));
-    if (!k)
-        return myth_fail(err, MYTH_ENOMEM, "search: no memory");
-    *k = (kept){.mem = mem};
-    if (sqlite3_create_function_v2(db, "myth_match_kept", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, k, kept_function, NULL,
-                                   NULL, free_kept) != SQLITE_OK)
-        return myth_fail(err, MYTH_ENOMEM, "search: %s", sqlite3_errmsg(db));
-    return MYTH_OK;
+    return myth_match_kept_open(db, mem, err);
 }
 
 /* Runs a phrase by MATCH. The first run counts its rows; a later one hands them to take_row. */
@@ -406,26 +307,26 @@ static myth_status count_terms(plan *p, myth_error *err)
             continue;
         }
         size_t n = myth_fts_token(token, t->text, t->n_text);
-        kept_word *w = find_word(p->kept, token, n);
+        myth_match_kept_word *w = myth_match_kept_find_word(p->kept, token, n);
         if (w && w->n) {
             t->first_row = w->first;
             t->df = t->n_row = w->n_row;
             continue;
         }
         MYTH_TRY(myth_postings_find(p->postings, token, n, &t->word, err));
-        if (!w || p->n_term > READ_TERMS || p->kept->n_row > KEPT_ROWS) {
+        if (!w || p->n_term > READ_TERMS || p->kept->n_row > MYTH_MATCH_KEPT_ROWS) {
             MYTH_TRY(myth_postings_count(p->postings, &t->word, &t->df, err));
             continue;
         }
         const uint32_t first = p->kept->n_row;
-        st = myth_postings_walk(p->postings, &t->word, keep_row, p->kept, err);
+        st = myth_postings_walk(p->postings, &t->word, myth_match_kept_add, p->kept, err);
         if (st != MYTH_OK) {
             p->kept->n_row = first;
             return st == MYTH_ENOMEM ? myth_fail(err, st, "search: no memory for the rows of a word") : st;
         }
         t->first_row = first;
         t->df = t->n_row = p->kept->n_row - first;
-        *w = (kept_word){.n = (unsigned char)n, .first = first, .n_row = t->n_row};
+        *w = (myth_match_kept_word){.n = (unsigned char)n, .first = first, .n_row = t->n_row};
         memcpy(w->token, token, n);
         p->kept->n_word++;
     }
@@ -505,6 +406,81 @@ fail:
     return st;
 }
 
+/* Fills p->seen with the terms of a candidate. */
+static uint32_t see_row(plan *p, const found_row *r)
+{
+    uint32_t n_seen = 0;
+    for (uint32_t at = r->first; at; at = p->found.cell[at - 1].next) {
+        const cell *one = &p->found.cell[at - 1];
+        seen *s = &p->seen[n_seen];
+        *s = (seen){.term = one->term, .count = one->count};
+        for (int c = 0; c < MYTH_FTS_COLUMN_N; c++)
+            s->f += p->column[c] * one->count[c];
+        n_seen += s->f > 0;
+    }
+    return n_seen;
+}
+
+static double norm_of(const plan *p, uint32_t n_words) { return p->k1 * (1 - p->b + p->b * n_words / p->avg_words); }
+
+/* Whether as many candidates as are wanted have a score above `most`, by the terms that were asked so far. Of those that
+ * look best at any length, which costs no read, each is looked at with its own length, until one has less. */
+static myth_status are_above(plan *p, double most, bool *is_so, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    for (uint32_t i = 0; i < p->found.n_row; i++) {
+        const uint32_t n_seen = see_row(p, &p->found.row[i]);
+        const myth_match_row row = {.id = p->found.row[i].id, .score = sum_groups(p, n_seen, norm_of(p, 0), NULL)};
+        heap_push(&p->best, &row);
+    }
+    *is_so = p->best.row[0].score > most;
+    for (uint32_t i = 0; i < p->best.n && *is_so; i++) {
+        const uint32_t id = (uint32_t)p->best.row[i].id;
+        const uint32_t n_seen = see_row(p, &p->found.row[*slot_of(&p->found, id) - 1]);
+        uint32_t n_words;
+        MYTH_TRY(length_of(p, p->kept, id, &n_words, err));
+        *is_so = sum_groups(p, n_seen, norm_of(p, n_words), NULL) > most;
+    }
+fail:
+    p->best.n = 0;
+    return st;
+}
+
+/* The most that a row can have from the terms [from, to), which are whole groups. */
+static double most_of(const plan *p, uint32_t from, uint32_t to)
+{
+    double most = 0;
+    for (uint32_t i = from; i < to;) {
+        const uint32_t group = p->term[i].group;
+        double heaviest = 0;
+        for (; i < to && p->term[i].group == group; i++)
+            heaviest = fmax(heaviest, p->term[i].weight);
+        most += heaviest * (p->k1 + 1);
+    }
+    return most;
+}
+
+/* Whether the terms of the group that is asked next bring rows: not when no row that has only these and later ones can
+ * be among the best. The candidates are judged when there are enough, and again when their words have doubled. */
+static myth_status choose_group(plan *p, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    const uint32_t group = p->term[p->asking].group;
+    const bool may_be_full = !p->takes_all && !p->is_full && p->asking > 0 && p->found.n_row >= p->best.max &&
+                             p->found.n_cell >= 2 * p->n_judged;
+    double df = 0, most = may_be_full ? most_of(p, p->asking, p->n_asked) : 0;
+    if (may_be_full && most < most_of(p, 0, p->asking)) {
+        MYTH_TRY(are_above(p, most, &p->is_full, err));
+        p->n_judged = p->found.n_cell;
+    }
+    for (uint32_t i = p->asking; i < p->n_asked && p->term[i].group == group; i++)
+        df += (double)p->term[i].df;
+    p->is_choosing = p->takes_all || p->asking == 0 || (!p->is_full && p->n_brought + df <= p->most_rows);
+    p->n_brought += p->is_choosing ? df : 0;
+fail:
+    return st;
+}
+
 static myth_status find_rows(plan *p, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -512,6 +488,8 @@ static myth_status find_rows(plan *p, myth_error *err)
         return myth_fail(err, MYTH_ENOMEM, "search: no memory");
     for (p->asking = 0; p->asking < p->n_asked; p->asking++) {
         const term *t = &p->term[p->asking];
+        if (p->asking == 0 || t->group != t[-1].group)
+            MYTH_TRY(choose_group(p, err));
         for (uint32_t i = 0; i < t->n_row; i++)
             MYTH_TRY(take_row(p, &p->kept->row[t->first_row + i]));
         if (t->n_row == 0)
@@ -527,27 +505,19 @@ fail:
 static myth_status score_rows(plan *p, bool is_all, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    kept *k = p->kept;
     for (uint32_t i = 0; i < p->found.n_row; i++) {
         const found_row *r = &p->found.row[i];
-        uint32_t n_seen = 0, n_words;
+        uint32_t n_words;
         if (is_all && r->n_cell < p->n_asked)
             continue;
-        for (uint32_t at = r->first; at; at = p->found.cell[at - 1].next) {
-            const cell *one = &p->found.cell[at - 1];
-            seen *s = &p->seen[n_seen];
-            *s = (seen){.term = one->term, .count = one->count};
-            for (int c = 0; c < MYTH_FTS_COLUMN_N; c++)
-                s->f += p->column[c] * one->count[c];
-            n_seen += s->f > 0;
-        }
+        const uint32_t n_seen = see_row(p, r);
         /* Looking up the length costs a read, so skip a row that could not get in at any length. */
         if (n_seen == 0 ||
-            (p->best.n == p->best.max && sum_groups(p, n_seen, p->k1 * (1 - p->b), NULL) < p->best.row[0].score))
+            (p->best.n == p->best.max && sum_groups(p, n_seen, norm_of(p, 0), NULL) < p->best.row[0].score))
             continue;
-        MYTH_TRY(length_of(p, k, r->id, &n_words, err));
+        MYTH_TRY(length_of(p, p->kept, r->id, &n_words, err));
         myth_match_row row = {.id = r->id};
-        row.score = sum_groups(p, n_seen, p->k1 * (1 - p->b + p->b * n_words / p->avg_words), &row);
+        row.score = sum_groups(p, n_seen, norm_of(p, n_words), &row);
         if (row.score > 0)
             heap_push(&p->best, &row);
     }
@@ -594,12 +564,12 @@ static int64_t forms_df(const plan *p, const term *t)
     return df < p->n_row ? df : p->n_row;
 }
 
-/* Drops terms that no row has and groups that weigh little, and picks the heaviest of the rest to bring candidates.
- * `heavy`: room for the groups. */
+/* Drops terms that no row has and groups that weigh little, and puts the others in the order of asking. `heavy`: room
+ * for the groups. */
 static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy, double weight[MYTH_MATCH_GROUPS],
                          uint32_t *n_dropped)
 {
-    int64_t common = (int64_t)(w->alt_df * (double)p->n_row) + 1, n_row = 0;
+    int64_t common = (int64_t)(w->alt_df * (double)p->n_row) + 1;
     uint32_t n_heavy = 0, n = 0;
     for (uint32_t i = 0; i < p->n_term; i++) {
         term *t = &p->term[i];
@@ -628,29 +598,14 @@ static void choose_terms(plan *p, const myth_weights_search *w, uint32_t *heavy,
         p->place[heavy[k]] = k;
         if (k < MYTH_MATCH_GROUPS)
             weight[k] = is_out ? 0 : p->group_score[heavy[k]];
-        int64_t df = 0;
-        for (uint32_t i = 0; i < p->n_term; i++)
-            df += p->term[i].group == heavy[k] && p->term[i].is_kept ? p->term[i].df : 0;
-        bool is_choosing = k == 0 || p->only || (double)(n_row + df) <= w->rows;
-        n_row += is_choosing ? df : 0;
         *n_dropped += is_out;
-        for (uint32_t i = 0; i < p->n_term; i++) {
-            term *t = &p->term[i];
-            if (t->group != heavy[k])
-                continue;
-            t->is_kept = t->is_kept && !is_out;
-            t->is_choosing = t->is_kept && is_choosing;
-        }
-    }
-    for (int pass = 0; pass < 2; pass++) { /* first the terms that bring candidates, then those that add to them */
         for (uint32_t i = n; i < p->n_term; i++) {
-            if (!p->term[i].is_kept || (pass == 0 && !p->term[i].is_choosing))
+            const term t = p->term[i];
+            if (t.group != heavy[k] || !t.is_kept || is_out)
                 continue;
-            term t = p->term[i];
             p->term[i] = p->term[n];
             p->term[n++] = t;
         }
-        p->n_choosing = pass == 0 ? n : p->n_choosing;
     }
     p->n_asked = n;
 }
@@ -700,6 +655,8 @@ myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, cons
         .k1 = w->k1,
         .b = w->b,
         .best.max = max,
+        .takes_all = only_phrases || only,
+        .most_rows = w->rows,
         .err = err,
         .column = {[MYTH_FTS_BODY] = w->col_body, [MYTH_FTS_PATH] = w->col_path, [MYTH_FTS_NAMES] = w->col_names},
     };
@@ -717,7 +674,7 @@ myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, cons
         goto fail;
     }
     MYTH_TRY(myth_postings_open(&p.postings, q->mem, db, err));
-    p.kept = find_kept(db);
+    p.kept = myth_match_kept_of(db);
     read_total(&p);
     collect(&p, q, only_phrases);
     MYTH_TRY(count_terms(&p, err));
@@ -726,8 +683,6 @@ myth_status myth_match(myth_matches *out, sqlite3 *db, const myth_query *q, cons
         for (uint32_t i = 0; i < p.n_term; i++)
             is_missing |= p.term[i].df == 0;
     choose_terms(&p, w, heavy, out->weight, &out->n_dropped);
-    if (only_phrases)
-        p.n_choosing = p.n_asked;
     for (uint32_t g = 0; g < q->n_group && !only_phrases; g++) {
         const uint32_t place = p.place[g + q->n_phrase];
         out->group_weight[g] = place < MYTH_MATCH_GROUPS ? out->weight[place] : 0;

@@ -3,9 +3,10 @@
  * Score     BM25F: for each term the weighted sum of its counts in the columns, saturated once, times its idf; the
  *           best term of each group; the sum over groups. idf = log(1 + (N - df + 1/2) / (df + 1/2)) is above 0
  *           even for a term that most rows have
- * Rows      candidates are the rows with one of the rarest terms, taken until their document counts add up to
- *           `rows`. A term that half of all rows have adds to the score of candidates but brings none. Terms are
- *           read one at a time (postings.h), which also gives their df; phrases by MATCH
+ * Rows      the groups are asked by weight, the heaviest first. Their rows are candidates until no row that has only
+ *           the groups behind can be among the best, so the answer is that of scoring every row; `rows` of terms are
+ *           the most, for an index so large that this takes too long. What comes later only adds to candidates. Terms
+ *           are read one at a time (postings.h), which also gives their df; phrases by MATCH
  * Title     the terms of a report's first line are raised to a fixed share of all weights (idf and place included)
  * Mended    a term of code that no row has stands for the nearest word that some row has (mend.h)
  * Dropped   terms that no row has, alternatives that more than alt_df of the rows have, and groups beyond

@@ -210,6 +210,48 @@ static void misspelt_words(void **state)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
+/* A table of texts with words drawn at random, the later ones of the alphabet seldom. */
+static void open_drawn_table(uint64_t *rng)
+{
+    open_table();
+    for (uint32_t i = 0; i < MAX_ROW; i++) {
+        char body[256] = "";
+        size_t n = 0;
+        for (int k = 0; k < 6; k++)
+            if (check_below(rng, 6) >= (uint32_t)k)
+                n += (size_t)snprintf(body + n, sizeof(body) - n, "%sword%c", n ? " " : "", 'a' + k);
+        add(body, check_below(rng, 2) ? 1 : 300); /* a word in a long row is worth little */
+    }
+}
+
+/* The best rows are the same whether all rows with a word of the query are scored, as where more are wanted than there
+ * are, or only those that can be among the best. */
+static void the_best_are_those_of_all(void **state)
+{
+    (void)state;
+    uint64_t rng = check_seed();
+    uint32_t n_fewer = 0;
+    for (int round = 0; round < 40; round++) {
+        static const char *const word[] = {"worda", "wordb", "wordc", "wordd", "worde", "wordf"};
+        asked a[6];
+        open_drawn_table(&rng);
+        for (uint32_t i = 0; i < 6; i++)
+            a[i] = (asked){word[i], i, 1 + check_below(&rng, 4), MYTH_TERM_WORD};
+        myth_matches all = match(a, 6, MAX_ROW + 1);
+        for (uint32_t max = 1; max <= 4; max++) {
+            myth_matches m = match(a, 6, max);
+            assert_int_equal(m.n_row, max < all.n_row ? max : all.n_row);
+            for (uint32_t i = 0; i < m.n_row; i++)
+                expect_row(&m, i, (uint32_t)all.row[i].id, all.row[i].score);
+            n_fewer += m.n_seen < all.n_seen;
+            forget(&m);
+        }
+        forget(&all);
+        assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    }
+    assert_true(n_fewer > 10);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -228,6 +270,7 @@ int main(void)
         cmocka_unit_test(scores_are_those_of_the_formula),
         cmocka_unit_test(a_group_counts_once),
         cmocka_unit_test(of_equal_rows_the_first),
+        cmocka_unit_test(the_best_are_those_of_all),
         cmocka_unit_test(all_phrases_or_none),
         cmocka_unit_test(misspelt_words),
     };
