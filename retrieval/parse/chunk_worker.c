@@ -439,7 +439,7 @@ static bool cut_file(worker *w, slot *s, const char *path, const unsigned char *
                 out.n_error = bad.n;
                 out.is_structured = !is_mostly_wrong;
                 if (is_mostly_wrong)
-                    strcpy(out.note, "parse: most of it is not valid in its language");
+                    strcpy(out.note, "parse: the parser of its language does not read most of it");
                 is_sent = answer(&out);
                 myth_chunks_free(&out, w->mem);
                 is_late = false;

@@ -676,9 +676,33 @@ static bool next_word(const char **p, const char *end, const char **word, size_t
 
 bool myth_detect_test(const char *path)
 {
-    static const char *const dirs[] = {"test",      "tests",         "__tests__", "__test__",  "spec",       "specs",
-                                       "testdata",  "test_data",     "testcases", "testsuite", "testsuites", "e2e",
-                                       "__mocks__", "__snapshots__", "unittest",  "unittests", "androidtest"};
+    static const char *const dirs[] = {"test",
+                                       "tests",
+                                       "__tests__",
+                                       "__test__",
+                                       "spec",
+                                       "specs",
+                                       "testdata",
+                                       "test_data",
+                                       "testcases",
+                                       "testsuite",
+                                       "testsuites",
+                                       "e2e",
+                                       "__mocks__",
+                                       "__snapshots__",
+                                       "unittest",
+                                       "unittests",
+                                       "androidtest",
+                                       "systemtest",
+                                       "systemtests",
+                                       "smoketest",
+                                       "smoketests",
+                                       "inttest",
+                                       "inttests",
+                                       "functionaltest",
+                                       "functionaltests",
+                                       "integrationtest",
+                                       "integrationtests"};
     static const char *const words[] = {"test", "tests", "spec", "specs", "unittest", "unittests"};
     const char *p = path, *slash, *word;
     size_t n;
@@ -710,7 +734,8 @@ bool myth_detect_test(const char *path)
     }
     if (!first)
         return false;
-    if (has_suffix(p, strlen(p), ".t") || is_one_of(last, n_last, words, sizeof(words) / sizeof(words[0])))
+    if (has_suffix(p, strlen(p), ".t") || has_suffix(p, strlen(p), ".bats") ||
+        is_one_of(last, n_last, words, sizeof(words) / sizeof(words[0])))
         return true;
     return is_one_of(first, n_first, words, 2);
 }
