@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-enum { SHOWN = 3, COPIES_SHOWN = 3 }; /* lines of a text that are printed; other places of it */
+/* Lines of a text that are printed, and bytes of each; other places of it. */
+enum { SHOWN = 3, SHOWN_BYTES = 120, COPIES_SHOWN = 3 };
 
 /* Whether this line is in the same file as the previous one, when each file is listed once. */
 static bool is_same_file(myth_rows *r, const char *path)
@@ -94,6 +95,13 @@ static void put_parts(myth_json_out *j, double score, const myth_hit *h)
     myth_jout_end(j);
 }
 
+/* Prints a line of a file without its end, of which \r is a part, or its first bytes. */
+static void put_line(const char *text, size_t n, size_t most)
+{
+    n -= n > 0 && text[n - 1] == '\r';
+    myth_term_safe(stdout, text, n < most ? n : most);
+}
+
 /* Parts a line from the previous one when they do not follow each other, as grep does. */
 static void part_groups(myth_rows *r, const myth_grep_row *at)
 {
@@ -141,7 +149,7 @@ bool myth_rows_line(void *arg, const myth_grep_row *at)
     myth_term_path(stdout, at->path);
     if (!r->only_files) {
         printf(at->is_context ? "-%u-" : ":%u:", at->line);
-        myth_term_safe(stdout, (const char *)at->text, at->n_text);
+        put_line((const char *)at->text, at->n_text, SIZE_MAX);
     }
     putchar('\n');
     return !r->is_full;
@@ -191,7 +199,7 @@ static void put_first_lines(const char *text, uint64_t n_text, int most)
         const char *stop = memchr(p, '\n', (size_t)(end - p));
         size_t n = (size_t)((stop ? stop : end) - p);
         fputs("    ", stdout);
-        myth_term_safe(stdout, p, n < 120 ? n : 120);
+        put_line(p, n, SHOWN_BYTES);
         putchar('\n');
         p += n + 1;
     }
@@ -233,7 +241,7 @@ static void put_matching_lines(const myth_cli *cli, const myth_hit *h)
         if (is_match || line == h->line0 || (!h->n_match && line < h->line0 + SHOWN)) {
             fputs(is_match ? myth_term_color(cli->term, stdout, MYTH_COLOR_BOLD) : "", stdout);
             printf("  %c %5u  ", is_match ? '>' : ' ', line);
-            myth_term_safe(stdout, p, n < 120 ? n : 120);
+            put_line(p, n, SHOWN_BYTES);
             fputs(is_match ? myth_term_color(cli->term, stdout, MYTH_COLOR_NONE) : "", stdout);
             putchar('\n');
         }

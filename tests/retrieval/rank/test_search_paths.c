@@ -117,6 +117,24 @@ static void json_says_which_lines_match(void **state)
     json_decref(rows);
 }
 
+/* A line that ends with \r\n is printed without its end; a \r elsewhere is shown. */
+static void ends_of_lines_are_no_text(void **state)
+{
+    (void)state;
+    cli_shell(&r, "mkdir -p $D/crlf && printf 'int a;\\r\\nint open_gate(int n)\\r\\n{\\r\\n  return n;\\r\\n}\\r\\n' "
+                  ">$D/crlf/a.c && "
+                  "printf 'x\\ry\\r\\n' >$D/crlf/b.txt");
+    cli_expect(&r, "search -q -F open_gate $D/crlf", 0);
+    assert_string_equal(r.out, "a.c:2:int open_gate(int n)\n");
+    cli_expect(&r, "search -q -F y $D/crlf", 0);
+    assert_string_equal(r.out, "b.txt:1:x\\x0dy\n");
+    cli_expect(&r, "search -q open_gate $D/crlf", 0);
+    assert_non_null(strstr(r.out, "int open_gate(int n)\n"));
+    cli_expect(&r, "search -q --lexical --mode ranked 'open gate' $D/crlf", 0);
+    assert_non_null(strstr(r.out, "int open_gate(int n)\n"));
+    assert_null(strstr(r.out, "x0d"));
+}
+
 /* A text that is found nowhere may be in what was not searched: minified by its name or by its lines, hidden, ignored,
  * behind a link that leads out. A link inside, and binary files alone, are nothing to speak of. */
 static void what_was_not_searched_is_said(void **state)
@@ -150,7 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths_as_they_are_typed),       cmocka_unit_test(an_index_is_limited),
         cmocka_unit_test(lines_around_those_that_match), cmocka_unit_test(json_says_which_lines_match),
-        cmocka_unit_test(what_was_not_searched_is_said),
+        cmocka_unit_test(ends_of_lines_are_no_text),     cmocka_unit_test(what_was_not_searched_is_said),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
