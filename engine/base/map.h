@@ -4,8 +4,8 @@
  *          SIGBUS: myth_map_check compares size and mtime with those at open; MYTH_MAP_READ copies the file instead
  *          (network disks).
  * Ledger   booked as MYTH_MEM_WEIGHTS_MAPPED (mapped) or `cls` (read)
- * Errors   MYTH_ENOTFOUND no such file; MYTH_EIO not a regular file, read or map failed, file changed; MYTH_ENOMEM no room
- *          in the ledger, in memory or, for a mapping, in the address space */
+ * Errors   MYTH_ENOTFOUND no such file; MYTH_EIO not a regular file, read or map failed, file changed; MYTH_ENOMEM no
+ *          room in the ledger, in memory or, for a mapping, in the address space */
 #ifndef MYTH_MAP_H
 #define MYTH_MAP_H
 

@@ -101,8 +101,8 @@ void myth_mem_reset_peak(myth_mem *mem); /* peaks become the live values */
 /* Why the last block that was refused was: the ledger's limit, or a system that has no more (or a fault). */
 typedef enum { MYTH_MEM_NONE_REFUSED, MYTH_MEM_OVER_LIMIT, MYTH_MEM_NOT_THERE } myth_mem_refusal;
 myth_mem_refusal myth_mem_last_refusal(const myth_mem *mem);
-/* The host's bytes with the last block that its limit refused: the least limit that lets the caller go on from there. 0 =
- * unknown. */
+/* The host's bytes with the last block that its limit refused: the least limit that lets the caller go on from there. 0
+ * = unknown. */
 uint64_t myth_mem_last_need(const myth_mem *mem);
 
 const char *myth_mem_class_name(myth_mem_class cls); /* "kv_global" ... */

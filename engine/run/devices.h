@@ -42,7 +42,8 @@ myth_status myth_devices_choose(char out[32], const char *name, myth_error *err)
 /* The bytes that a model may take. On the host: mem's limit. On each device that `device` names (as in
  * myth_engine_opts): what open models leave of its ledger's limit, or when it has no limit, what the device has free
  * less the margin. A device in the host's memory has what the process has left there together with the host (in_host,
- * host_and), unless its limit is that of a larger device than the one that is here. MYTH_EDEVICE: a device is absent. */
+ * host_and), unless its limit is that of a larger device than the one that is here. MYTH_EDEVICE: a device is absent.
+ * */
 myth_status myth_devices_limits(myth_mem_limits *out, const myth_mem *mem, const char *device, myth_error *err);
 /* "2GiB" for every device, or "cuda:0=8GiB,host=2GiB" for single ones; what text does not name stays as it is in *out.
  * parse_size reads one size. In place of a size, "80%" is a share of the memory that a device has and "all-2GiB" what

@@ -3,8 +3,8 @@
  * Least     of what the machine has, what the process's control group and those above it allow (versions 1 and 2), and
  *           its own limits on address space and data (ulimit -v, -d)
  * Source    Linux: Documentation/admin-guide/cgroup-v2.rst (memory.max, memory.current, memory.stat),
- *           cgroup-v1/memory.rst (memory.limit_in_bytes, memory.usage_in_bytes), proc.rst (MemAvailable, VmSize, VmData);
- *           getrlimit(2): RLIMIT_DATA counts private writable memory since Linux 4.7
+ *           cgroup-v1/memory.rst (memory.limit_in_bytes, memory.usage_in_bytes), proc.rst (MemAvailable, VmSize,
+ *           VmData); getrlimit(2): RLIMIT_DATA counts private writable memory since Linux 4.7
  * Units     bytes; 0 = unknown
  * Threads   any */
 #ifndef MYTH_HOST_MEMORY_H

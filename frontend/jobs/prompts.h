@@ -4,8 +4,8 @@
  *            "text"      a text: <bos>, then its tokens; with opts.is_chat the text is a user's turn
  *            "ids"       token ids, taken as they are
  *            "messages"  a chat (conversation.h), with "tools" if it has any; written by the model's template
- *          and optionally "id" (a string or a number, written back with the result), where the job has labels "label" (a
- *          string; a number, true or false is the label that it spells), and what the job reads by itself
+ *          and optionally "id" (a string or a number, written back with the result), where the job has labels "label"
+ *          (a string; a number, true or false is the label that it spells), and what the job reads by itself
  *          (prompt->object). A JSON string is a text. Blank lines are skipped
  * Several  where the options allow it, a line with "n": K is K items with the same prompt and numbers of their own
  * Faults   a line that cannot be a prompt (not JSON, not UTF-8, no text, more ids than fit) is an item like the others:

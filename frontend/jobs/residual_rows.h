@@ -14,7 +14,8 @@
  *           ends with close or the process
  * Owner    zeroed before open; close leaves the files for the next run
  * Memory   none but the descriptors, one a layer; while shares are put together another one a share
- * Errors   MYTH_ECREATE; MYTH_EIO, also of a folder that another command writes into; MYTH_EFORMAT: a file to go on with is gone or has another length
+ * Errors   MYTH_ECREATE; MYTH_EIO, also of a folder that another command writes into; MYTH_EFORMAT: a file to go on
+ *          with is gone or has another length
  * Threads  one */
 #ifndef MYTH_JOB_RESIDUAL_ROWS_H
 #define MYTH_JOB_RESIDUAL_ROWS_H

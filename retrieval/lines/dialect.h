@@ -2,8 +2,8 @@
  *
  * Words    \< and \> are the beginning and the end of a word, as for grep, sed, vim and ripgrep; for pcre2 they are the
  *          signs < and >, which nobody escapes. In a class they are the signs
- * Code     \u00e9, \u{e9}, \U000000e9 and \U{e9} are the character of that number, as for ripgrep, JavaScript, Python and
- *          Java; pcre2 refuses them. A number that is no character stays as it is, and is refused
+ * Code     \u00e9, \u{e9}, \U000000e9 and \U{e9} are the character of that number, as for ripgrep, JavaScript, Python
+ *          and Java; pcre2 refuses them. A number that is no character stays as it is, and is refused
  * Quoted   what stands between \Q and \E is text
  * Owner    the caller frees `text` from the ledger that it gave
  * Errors   false: no room */

@@ -4,7 +4,8 @@
  * Text       lines and the pattern are UTF-8, with the classes, word borders and case folding (character by character)
  *            of Unicode. Nothing matches a byte that is part of no character. A pattern that is not valid UTF-8, or is
  *            so only as bytes (\C), is matched as bytes
- * Syntax     that of pcre2, and what other programs write for the border of a word or a character (dialect.h); a class that only ripgrep reads as a set ([a-z&&[^x]]) is refused, see class_sets.h
+ * Syntax     that of pcre2, and what other programs write for the border of a word or a character (dialect.h); a class
+ *            that only ripgrep reads as a set ([a-z&&[^x]]) is refused, see class_sets.h
  * Ways       three ways give the same result, and the fastest that the pattern allows is taken: only lines with a
  *            literal that every match must contain; all lines of ASCII that follow each other at once, if no part of
  *            the pattern can match '\n'; line by line

@@ -1,6 +1,6 @@
-/* match.c - see match.h. Rows come a word at a time (postings.h), the heaviest words first: they bring rows until no row
- * without them can be among the best, and the others only add to those that are there. Phrases come through MATCH, and all words do where the pages have a form that is not known.
- * Lengths of rows are looked up for what may get in. */
+/* match.c - see match.h. Rows come a word at a time (postings.h), the heaviest words first: they bring rows until no
+ * row without them can be among the best, and the others only add to those that are there. Phrases come through MATCH,
+ * and all words do where the pages have a form that is not known. Lengths of rows are looked up for what may get in. */
 #include "match.h"
 #include "match_heap.h"
 #include "match_kept.h"
@@ -423,8 +423,8 @@ static uint32_t see_row(plan *p, const found_row *r)
 
 static double norm_of(const plan *p, uint32_t n_words) { return p->k1 * (1 - p->b + p->b * n_words / p->avg_words); }
 
-/* Whether as many candidates as are wanted have a score above `most`, by the terms that were asked so far. Of those that
- * look best at any length, which costs no read, each is looked at with its own length, until one has less. */
+/* Whether as many candidates as are wanted have a score above `most`, by the terms that were asked so far. Of those
+ * that look best at any length, which costs no read, each is looked at with its own length, until one has less. */
 static myth_status are_above(plan *p, double most, bool *is_so, myth_error *err)
 {
     myth_status st = MYTH_OK;

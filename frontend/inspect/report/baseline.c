@@ -428,7 +428,8 @@ static bool is_obsolete(const news *w, const entry *e)
 }
 
 /* Merges the old entries that remain, from *at on, with the report's findings from *next on: *out is the smallest entry
- * behind *last. Of two that are equal it is the new one, which has both fingerprints. Returns false when there is none. */
+ * behind *last. Of two that are equal it is the new one, which has both fingerprints. Returns false when there is none.
+ * */
 static bool next_entry(entry *out, const myth_baseline *b, uint32_t *at, const news *w, uint32_t *next,
                        const entry *last)
 {

@@ -262,8 +262,8 @@ static void leave(myth_flow *f, TSNode node, myth_role role, uint32_t depth)
     myth_flow_mark_leaving(f, is_value ? MYTH_LEAVES_FUNCTION : MYTH_LEAVES_LOOP, 0);
 }
 
-/* A macro that leaves goes to a label behind it, at the nearest to the first, or out of a function without one. goto: the
- * scope leaves to the place of its label. */
+/* A macro that leaves goes to a label behind it, at the nearest to the first, or out of a function without one. goto:
+ * the scope leaves to the place of its label. */
 static void settle_labels(myth_flow *f)
 {
     for (uint32_t i = 0; i < f->n_scope; i++) {

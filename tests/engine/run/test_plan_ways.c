@@ -187,7 +187,8 @@ static void layers_are_divided_by_limits(void **state)
     assert_true(n_split > 0);
 }
 
-/* Where only everything at its smallest fits, that is proposed, to the byte; below it the least limit that is enough. */
+/* Where only everything at its smallest fits, that is proposed, to the byte; below it the least limit that is enough.
+ * */
 static void the_smallest_of_all_is_proposed(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_judged_memory.c - judging places takes no more than was planned before the first of them was printed, and under a
- * limit that the plan fits it says the same. */
+/* test_judged_memory.c - judging places takes no more than was planned before the first of them was printed, and under
+ * a limit that the plan fits it says the same. */
 #include "retrieval/retrieval.h"
 #include "tests/frontend/cli/cli_run.h"
 

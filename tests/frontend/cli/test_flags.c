@@ -266,8 +266,8 @@ static void memory_is_shared_or_reserved(void **state)
 #endif
 }
 
-/* Under a limit on the address space (ulimit -v) a plan of weights that are read counts them once, though it maps their file for
- * the header: where a run goes on with a smaller context, it plans one. */
+/* Under a limit on the address space (ulimit -v) a plan of weights that are read counts them once, though it maps their
+ * file for the header: where a run goes on with a smaller context, it plans one. */
 static void weights_in_a_small_address_space(void **state)
 {
     (void)state;

@@ -119,10 +119,8 @@ static void a_label_of_faults_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_others_are_summed),
-        cmocka_unit_test(rows_stay_in_place),
-        cmocka_unit_test(a_folder_has_one_writer),
-        cmocka_unit_test(shares_leave_it_out),
+        cmocka_unit_test(the_others_are_summed),   cmocka_unit_test(rows_stay_in_place),
+        cmocka_unit_test(a_folder_has_one_writer), cmocka_unit_test(shares_leave_it_out),
         cmocka_unit_test(a_label_of_faults_alone),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);

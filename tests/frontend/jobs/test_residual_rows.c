@@ -3,7 +3,8 @@
 
 static cli_result r;
 
-/* An id of any length is in the index of the rows whole, on a line with a fault, too, and when shares are put together. */
+/* An id of any length is in the index of the rows whole, on a line with a fault, too, and when shares are put together.
+ * */
 static void a_long_id_is_whole(void **state)
 {
     (void)state;
