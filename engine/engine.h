@@ -388,7 +388,7 @@ typedef struct { /* lent until the next forward */
  * MYTH_EDEVICE: the device failed on the way. The sequences hold what they held before, and the forward can be done
  * again, or one of fewer rows. In all three cases a sequence of which more than the rings' slack was overwritten is cut
  * to its newest checkpoint or to 0, as by truncate. MYTH_EFORMAT: logits of a row are infinite or NaN, as a damaged
- * file makes them; the tokens stay appended, and full rows were handed over. */
+ * file makes them; the tokens stay appended, full rows were handed over, and out has every row. */
 myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, myth_error *err);
 /* Reduces logits row `row` of the last forward again under this mask (NULL = all ids), with the biases that the row
  * had. The result is exact, however few ids the mask allows, and takes the place of the row's in the forward's result.
@@ -442,7 +442,8 @@ typedef enum {
     MYTH_FINISH_CONTEXT,
     MYTH_FINISH_REFUSED,
     MYTH_FINISH_CANCELLED,
-    MYTH_FINISH_GRAMMAR /* the grammar allows no token, and the text may not end */
+    MYTH_FINISH_GRAMMAR, /* the grammar allows no token, and the text may not end */
+    MYTH_FINISH_LOGITS   /* in slots: the answer's logits are infinite or NaN; the others go on */
 } myth_finish;
 const char *myth_finish_name(myth_finish f); /* "stop", "length", "context", "refused", "cancelled", "grammar" */
 
@@ -499,7 +500,8 @@ myth_status myth_slots_open(myth_slots **out, myth_engine *e, uint32_t n_slot, m
 void myth_slots_close(myth_slots *p); /* takes NULL */
 /* Takes an answer into slot i, which is free: never started, or its answer has ended. Nothing is computed before join.
  * Sequence, ids [n_max] and what the options point to are lent until it has; each slot has its own grammar. A prompt
- * for which s has no room ends as MYTH_FINISH_REFUSED. MYTH_EFULL: as of myth_generate. */
+ * for which s has no room ends as MYTH_FINISH_REFUSED, one whose logits are infinite or NaN as MYTH_FINISH_LOGITS, with
+ * the ids before them. MYTH_EFULL: as of myth_generate. */
 myth_status myth_slots_start(myth_slots *p, uint32_t i, myth_seq *s, const myth_generate_opts *o, int32_t *ids,
                              myth_error *err);
 /* The most rows that a forward of join and step takes: 0, as after open, is all that fit. Answers do not depend on it.

@@ -50,7 +50,8 @@ void myth_generate_needs(myth_engine_opts *opts, const myth_sample_params *sampl
 
 const char *myth_finish_name(myth_finish f)
 {
-    static const char *const name[] = {"none", "stop", "length", "context", "refused", "cancelled", "grammar"};
+    static const char *const name[] = {"none",    "stop",      "length",  "context",
+                                       "refused", "cancelled", "grammar", "logits"};
     return name[f];
 }
 

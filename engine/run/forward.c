@@ -757,8 +757,6 @@ myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, 
         goto fail;
     if (is_cancelled)
         return myth_fail(err, MYTH_ECANCEL, "cancelled");
-    MYTH_TRY(f.is_bad ? myth_engine_bad_logits(e, err)
-                      : myth_engine_check_logits(e, 0, e->n_result, b->mask_idx || b->bias_off, err));
     if (out && e->n_result)
         *out = (myth_result){
             .n_rows = e->n_result,
@@ -772,6 +770,8 @@ myth_status myth_forward(myth_engine *e, const myth_batch *b, myth_result *out, 
             .n_mass = e->idx.set ? e->idx.n_mass : 0,
             .mass = e->idx.set && e->idx.n_mass ? e->result_mass : NULL,
         };
+    st = f.is_bad ? myth_engine_bad_logits(e, err)
+                  : myth_engine_check_logits(e, 0, e->n_result, b->mask_idx || b->bias_off, err);
 fail:
     return st;
 }

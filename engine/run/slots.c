@@ -207,7 +207,8 @@ static myth_status forward(myth_slots *p, myth_batch *b, uint32_t n_row, myth_re
     }
     for (uint32_t i = 0; i < p->n_slot; i++)
         p->slot[i].held = is_busy(&p->slot[i]) ? myth_seq_len(p->slot[i].a.s) : 0;
-    return myth_forward(p->e, b, result, err);
+    const myth_status st = myth_forward(p->e, b, result, err);
+    return st == MYTH_EFORMAT && n_row && result->n_rows == n_row ? MYTH_OK : st; /* take_rows finds whose logits */
 }
 
 /* What a failure means for the answers: they can go on where nothing was lost. */
@@ -221,11 +222,22 @@ static myth_status fail(myth_slots *p, myth_status st)
     return st;
 }
 
-static myth_status take_rows(myth_slots *p, const myth_result *result, uint32_t n_row, myth_error *err)
+/* Chooses a token from each row; an answer whose row is not finite ends alone. */
+static myth_status take_rows(myth_slots *p, const myth_batch *b, const myth_result *result, uint32_t n_row,
+                             myth_error *err)
 {
     myth_status st = MYTH_OK;
-    for (uint32_t r = 0; r < n_row && st == MYTH_OK; r++)
-        st = myth_answer_take(&p->slot[p->slot_of[r]].a, result, r, err);
+    for (uint32_t r = 0; r < n_row && st == MYTH_OK; r++) {
+        myth_answering *a = &p->slot[p->slot_of[r]].a;
+        st = myth_engine_check_logits(p->e, r, 1, b->mask_idx || b->bias_off, err);
+        if (st == MYTH_OK)
+            st = myth_answer_take(a, result, r, err);
+        if (st == MYTH_EFORMAT) {
+            a->goes_on = false;
+            a->why = MYTH_FINISH_LOGITS;
+            st = MYTH_OK;
+        }
+    }
     return st;
 }
 
@@ -294,7 +306,7 @@ static myth_status join_some(myth_slots *p, bool *is_done, myth_error *err)
         if (at->is_joining && myth_cancelled(at->o.cancel))
             cancel(at);
     }
-    return st == MYTH_OK ? take_rows(p, &result, n_row, err) : MYTH_OK;
+    return st == MYTH_OK ? take_rows(p, &b, &result, n_row, err) : MYTH_OK;
 }
 
 myth_status myth_slots_join(myth_slots *p, myth_error *err)
@@ -330,7 +342,7 @@ static myth_status step_some(myth_slots *p, uint32_t *from, myth_error *err)
         cancel(&p->slot[p->slot_of[r]]);
         p->slot[p->slot_of[r]].a.goes_on = false;
     }
-    return st == MYTH_OK ? take_rows(p, &result, n_row, err) : st == MYTH_ECANCEL ? MYTH_OK : st;
+    return st == MYTH_OK ? take_rows(p, &b, &result, n_row, err) : st == MYTH_ECANCEL ? MYTH_OK : st;
 }
 
 myth_status myth_slots_step(myth_slots *p, myth_error *err)

@@ -204,6 +204,9 @@ static myth_status end_answers(myth_inspection *in, myth_error *err)
         const myth_question q = myth_inspect_first_question(in, j->part, &g);
         size_t len;
         j->is_done = true;
+        if (j->finish == MYTH_FINISH_LOGITS)
+            return myth_fail_remedy(err, MYTH_EFORMAT, MYTH_REMEDY_VERIFY_MODEL, "%s: logits are infinite or NaN",
+                                    myth_model_name(myth_engine_model(in->e)));
         st = myth_inspect_write_text(in, &q, j->ids, j->n_ids, &len, err);
         if (st == MYTH_OK)
             myth_inspect_keep(in, &q, j->ids, j->n_ids, len, j->finish);

@@ -19,7 +19,7 @@ enum { CTX_STEP = 64, NEW_MOST = 1 << 20, FACTS = 24 };
 typedef struct {
     myth_answers *all;
     bool is_used, is_new, has_channel; /* new: its prompt is not read yet */
-    uint64_t index, prompt_no;         /* of the answer in the journal; of its line among the prompts */
+    uint64_t index, prompt_no, line;   /* of the answer in the journal; of its line among the prompts, in the file */
     uint32_t n_of_line, number;        /* answers of its line, 0 = it does not say; which of them this is */
     myth_seq *seq;
     int32_t *prompt, *ids; /* [n_ctx], [n_new_most] */
@@ -409,6 +409,18 @@ static myth_status put_row(myth_answers *a, const answer *w, uint32_t n_ids, myt
     return myth_results_end(&a->rows, w->index, err);
 }
 
+static myth_status put_bad_logits(myth_answers *a, const answer *w, myth_error *err)
+{
+    const myth_job_prompt it = {.index = w->index,
+                                .prompt = w->prompt_no,
+                                .line = w->line,
+                                .n_answer = w->n_of_line,
+                                .answer = w->number,
+                                .id = w->id,
+                                .n_id = w->n_id};
+    return myth_results_fault(&a->rows, &it, MYTH_RESULTS_BAD_LOGITS, err);
+}
+
 /* ---- the run ---- */
 
 static void on_top(void *user, int32_t id, float own, const int32_t *best, const float *logit, uint32_t n, float lse)
@@ -484,6 +496,7 @@ static myth_status begin_answer(myth_answers *a, uint32_t slot, const myth_job_p
         return myth_lines_changed(myth_prompts_lines(a->prompts), err);
     w->index = it->index;
     w->prompt_no = it->prompt;
+    w->line = it->line;
     w->n_of_line = it->n_answer;
     w->number = it->answer;
     w->n_prompt = it->n_ids;
@@ -532,7 +545,7 @@ static myth_status end_answers(myth_answers *a, uint32_t *n_active, myth_error *
         if (w->stops.is_found)
             why = MYTH_FINISH_STOP;
         if (why != MYTH_FINISH_CANCELLED)
-            st = put_row(a, w, n_ids, why, err);
+            st = why == MYTH_FINISH_LOGITS ? put_bad_logits(a, w, err) : put_row(a, w, n_ids, why, err);
         has_put |= why != MYTH_FINISH_CANCELLED;
         myth_seq_close(w->seq);
         myth_gbnf_close(w->grammar);

@@ -262,10 +262,9 @@ static bool is_among(const char *const *list, myth_str key)
 
 static bool is_read(const myth_prompts *p, const myth_job_prompt *it, myth_str key)
 {
-    static const char *const own[] = {"text", "ids", "messages", "id", NULL}, *const label[] = {"label", NULL},
-                             *const of_talk[] = {"tools", NULL};
-    return is_among(own, key) || (p->o->label_most && is_among(label, key)) || is_among(p->o->keys, key) ||
-           (it->is_talk && is_among(of_talk, key));
+    static const char *const own[] = {"text", "ids", "messages", "id", "label", NULL}, *const of_talk[] = {"tools",
+                                                                                                           NULL};
+    return is_among(own, key) || is_among(p->o->keys, key) || (it->is_talk && is_among(of_talk, key));
 }
 
 static void count_unread(myth_prompts *p, const myth_job_prompt *it)

@@ -1,5 +1,6 @@
 /* bad_model.h - a model of which one token's logits are infinite or NaN, as values too large for their type make them:
- * a golden model whose embedding row BAD_ID is 3e38. */
+ * a golden model whose embedding of BAD_ID is infinite once it is scaled. As a row of the head it is finite: its own
+ * logit is far above or far below all others, and an answer that comes to it ends there. */
 #ifndef MYTH_TESTS_BAD_MODEL_H
 #define MYTH_TESTS_BAD_MODEL_H
 
@@ -35,7 +36,7 @@ static inline void make_bad_model(void)
     assert_string_equal(json_string_value(json_object_get(t, "dtype")), "BF16");
     assert_in_range(dim, 1, 4096);
     for (int i = 0; i < dim; i++)
-        row[i] = 0x7f62;
+        row[i] = i == 22 ? 0x7e53 : 0; /* 7.0e37 */
     assert_int_equal(fseek(f, (long)(8 + (long long)n_head + from + BAD_ID * dim * 2), SEEK_SET), 0);
     assert_int_equal(fwrite(row, sizeof(*row), (size_t)dim, f), dim);
     fclose(f);

@@ -1,6 +1,6 @@
 /* test_bad_logits.c - models whose logits are NaN: every command that reads logits says so with the same words and exit
  * code 65, on models that cap their logits as on those that do not. */
-#include "tests/frontend/cli/cli_run.h"
+#include "tests/frontend/cli/bad_model.h"
 
 static cli_result r;
 
@@ -30,16 +30,10 @@ static int begin(void **state)
 static void every_command_says_that_logits_are_nan(void **state)
 {
     static const char *const commands[] = {
-        "generate --ids 2,5,9 -n 4",
-        "generate --ids 2,5,9 -n 4 --temp 0.8",
-        "generate --ids 2,5,9 -n 4 --exact",
-        "generate --ids 2,5,9 -n 4 --repeat-penalty 1.3",
-        "generate --jsonl $D/p.jsonl -n 4 -o $D/rows.jsonl",
-        "logits --ids 2,5,9 --top-k 1",
-        "logits --ids 2,5,9 -o $D/l.npy",
-        "logprobs $D/ids.jsonl -o $D/lp.jsonl --top-k 2",
-        "perplexity -c 32 --chunks 1 $D/text",
-        "perplexity -c 32 --chunks 1 --kl $D/plain.gguf $D/text",
+        "generate --ids 2,5,9 -n 4",           "generate --ids 2,5,9 -n 4 --temp 0.8",
+        "generate --ids 2,5,9 -n 4 --exact",   "generate --ids 2,5,9 -n 4 --repeat-penalty 1.3",
+        "logits --ids 2,5,9 --top-k 1",        "logits --ids 2,5,9 -o $D/l.npy",
+        "perplexity -c 32 --chunks 1 $D/text", "perplexity -c 32 --chunks 1 --kl $D/plain.gguf $D/text",
     };
     (void)state;
     for (size_t i = 0; i < 2 * sizeof(commands) / sizeof(commands[0]); i++) {
@@ -51,8 +45,83 @@ static void every_command_says_that_logits_are_nan(void **state)
     }
 }
 
+/* In a job they are the error of their line. */
+static void a_job_says_it_in_the_row(void **state)
+{
+    static const char *const jobs[] = {"generate --jsonl $D/p.jsonl -n 4", "logprobs $D/ids.jsonl --top-k 2"};
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        char line[512];
+        snprintf(line, sizeof(line), "%s -m $D/%s --device cpu -o $D/rows --resume off", jobs[i / 2], models[i % 2]);
+        cli_expect(&r, line, 3);
+        assert_non_null(strstr(r.err, "1 line has no result"));
+        cli_shell(&r, "cat $D/rows");
+        assert_string_equal(r.out, "{\"index\":0,\"error\":\"line 1: the model's logits are infinite or NaN; mythos "
+                                   "verify finds the cause\"}\n");
+    }
+}
+
+/* Reads the lines of $D/name that have an error, of n. */
+static void read_errors(const char *name, bool *has, int n)
+{
+    char path[128], line[4096];
+    snprintf(path, sizeof(path), "%s/%s", cli_dir, name);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    for (int i = 0; i < n; i++) {
+        assert_non_null(fgets(line, sizeof(line), f));
+        has[i] = strstr(line, "\"error\"") != NULL;
+    }
+    fclose(f);
+}
+
+/* Answers that come to such logits, at their beginning or later, alone or as one of several of a line, are errors of
+ * their own. The others have the bits that they have where they are alone. */
+static void the_other_answers_go_on(void **state)
+{
+    static const char *const how[] = {"", "-np 3 -ub 16", "--temp 0.9 --seed 7", "--top-logprobs 3",
+                                      "--repeat-penalty 1.2"};
+    enum { N = 48 };
+    char path[128], line[512];
+    (void)state;
+    make_bad_model();
+    snprintf(path, sizeof(path), "%s/some.jsonl", cli_dir);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    for (int i = 0; i < N; i++)
+        fprintf(f, "{\"ids\":[%d,%d],\"id\":%d%s}\n", 3 + i, i % 7 == 3 ? BAD_ID : 2 + i, i,
+                i % 7 == 5 ? ",\"n\":1" : "");
+    fclose(f);
+    for (size_t k = 0; k < sizeof(how) / sizeof(how[0]); k++) {
+        bool has[N];
+        int n_bad = 0;
+        snprintf(line, sizeof(line), "generate " BAD_MODEL "--jsonl $D/some.jsonl -n 5 -o $D/some.out --resume off %s",
+                 how[k]);
+        cli_expect(&r, line, 3);
+        cli_shell(&r, "test ! -e $D/some.out.journal");
+        assert_int_equal(r.code, 0);
+        read_errors("some.out", has, N);
+        for (int i = 0; i < N; i++) {
+            n_bad += has[i];
+            assert_true(has[i] || i % 7 != 3);
+        }
+        assert_in_range(n_bad, N / 7 + 2, N - 8); /* also such as come to it in their answer, and such as do not */
+        snprintf(line, sizeof(line),
+                 "generate " BAD_MODEL "--jsonl $D/some.jsonl -n 5 -o $D/one.out --resume off -np 1 %s",
+                 k == 1 ? "" : how[k]);
+        cli_expect(&r, line, 3);
+        cli_shell(&r, "cmp $D/some.out $D/one.out");
+        if (r.code)
+            fail_msg("%s: %s", how[k], r.out);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_command_says_that_logits_are_nan)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_command_says_that_logits_are_nan),
+        cmocka_unit_test(a_job_says_it_in_the_row),
+        cmocka_unit_test(the_other_answers_go_on),
+    };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
