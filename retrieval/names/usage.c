@@ -292,7 +292,7 @@ static myth_status judge_line(myth_look *l, int *why, myth_usage_relation *r, my
                               const char *name, const char *around_parent, const myth_usage_definition *d,
                               uint32_t n_of_name, myth_error *err)
 {
-    char receiver[MYTH_RECEIVER_BYTES];
+    char receiver[MYTH_RECEIVER_BYTES], path[MYTH_RECEIVER_BYTES];
     size_t n, pos = 0, n_name = strlen(name);
     myth_status st = myth_view_imports(&l->views, f, err);
     const char *line = myth_view_line(f, u->line, &n);
@@ -314,6 +314,13 @@ static myth_status judge_line(myth_look *l, int *why, myth_usage_relation *r, my
         myth_usage_relation one = {.why = MYTH_WHY_NAME};
         int now = myth_usage_judge(&p, d, &one, is_alias);
         *why = now > *why ? now : *why;
+        if (f->id != d->file_id && *why < MYTH_WHY_QUALIFIED && !myth_usage_is_of_object(d) &&
+            myth_usage_path_of(line, pos, n_name, path, sizeof(path)) &&
+            myth_module_means(f->language, f->path, path, d->path) == MYTH_MODULE_FILE) {
+            *why = MYTH_WHY_QUALIFIED;
+            *r = (myth_usage_relation){.why = MYTH_WHY_QUALIFIED, .spec = put_text(l, path)};
+            continue;
+        }
         for (uint32_t i = 0; i < f->n_import && f->id != d->file_id && now != MYTH_USAGE_CANNOT; i++) {
             if (!myth_usage_relate(&one, f, &f->import[i], d) ||
                 (now = myth_usage_judge(&p, d, &one, is_alias)) <= *why)

@@ -20,8 +20,27 @@ static bool is_end(const char *path, size_t n, const char *end, size_t n_end)
     return n_end <= n && memcmp(path + n - n_end, end, n_end) == 0 && (n_end == n || path[n - n_end - 1] == '/');
 }
 
+/* Without what stands for a module that is not named: utils of crate::utils, nothing of super. */
+static void strip_own(const char **text, size_t *n)
+{
+    static const char *const word[] = {"crate", "self", "super"};
+    for (size_t i = 0; i < sizeof(word) / sizeof(*word);) {
+        const size_t k = strlen(word[i]);
+        const bool is_it = *n >= k && memcmp(*text, word[i], k) == 0,
+                   goes_on = is_it && *n > k + 2 && memcmp(*text + k, "::", 2) == 0;
+        if (goes_on || (is_it && *n == k)) {
+            *text += goes_on ? k + 2 : k;
+            *n -= goes_on ? k + 2 : k;
+            i = 0; /* super::super:: */
+        } else {
+            i++;
+        }
+    }
+}
+
 static bool names_path(const char *text, size_t n, const char *path)
 {
+    strip_own(&text, &n);
     char spelled[1024];
     size_t n_path = strlen(path), n_stem = n_path, at = 0;
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
@@ -203,6 +222,25 @@ int myth_usage_judge(const myth_usage_place_of_use *p, const myth_usage_definiti
     return p->n_of_name == 1 && (is_method || !p->has_receiver || is_module) ? MYTH_WHY_ONLY : MYTH_WHY_NAME;
 }
 
+bool myth_usage_path_of(const char *line, size_t off, size_t n_name, char *path, size_t cap)
+{
+    size_t from = off;
+    while (from > 0 && (isalnum((unsigned char)line[from - 1]) || line[from - 1] == '_' || line[from - 1] == ':'))
+        from--;
+    const char *at = line + from;
+    size_t n = off > from + 2 ? off - from - 2 : 0;
+    path[0] = '\0';
+    if (n == 0 || memcmp(line + off - 2, "::", 2) != 0 || off + n_name - from >= cap)
+        return false;
+    const size_t n_all = n;
+    strip_own(&at, &n);
+    if (n == n_all)
+        return false;
+    memcpy(path, line + from, off + n_name - from);
+    path[off + n_name - from] = '\0';
+    return true;
+}
+
 static const char *verb_of(myth_ref_kind kind)
 {
     return kind == MYTH_REF_CALL ? "calls" : kind == MYTH_REF_TYPE ? "uses" : "refers to";
@@ -217,6 +255,10 @@ void myth_usage_say(char text[MYTH_USAGE_WHY], myth_why why, myth_ref_kind kind,
     switch (why) {
     case MYTH_WHY_FILE: snprintf(text, MYTH_USAGE_WHY, "%s %.*s%s in the same file", verb, n_name, name, call); break;
     case MYTH_WHY_QUALIFIED:
+        if (r->spec) {
+            snprintf(text, MYTH_USAGE_WHY, "%s %.90s%s", verb, r->spec, call);
+            break;
+        }
         snprintf(text, MYTH_USAGE_WHY, "%s %.*s.%.*s%s", verb, n_name, myth_usage_last_of(parent), n_name, name, call);
         break;
     case MYTH_WHY_IMPORT:

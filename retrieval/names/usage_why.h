@@ -32,6 +32,9 @@ typedef struct {
 
 /* Whether qualifier[0 .. n) names the definition's place: its path, its type, or a path and a type. */
 bool myth_usage_is_qualified(const char *qualifier, size_t n, const char *path, const char *parent);
+/* The path in front of the name at `off` of a line, with the name, when it begins at a module of the same tree:
+ * crate::debug::render, self::, super::. False: there is none, or it does not fit. */
+bool myth_usage_path_of(const char *line, size_t off, size_t n_name, char *path, size_t cap);
 /* Offset of the last name in a qualified one; 0 = it is not qualified. last_of returns this name: Inner of
  * Outer::Inner. */
 size_t myth_usage_last_part(const char *name, size_t n);

@@ -58,6 +58,8 @@ static const struct {
                                "close_it(&self) -> u32 { open_it(1) } }\n"},
     {"rs/src/main.rs",
      "mod auth;\nuse crate::auth::session::{open_it, Sess};\nfn main() { let s = Sess; s.close_it(); open_it(2); }\n"},
+    {"rs/src/lamp.rs", "pub fn light(n: u32) -> u32 { n }\n"},
+    {"rs/src/desk.rs", "pub fn light(n: u32) -> u32 { n }\nfn both() { crate::lamp::light(1); }\n"},
     {"java/com/acme/auth/Session.java", "package com.acme.auth;\npublic class Session {\n    public int start(int n) { "
                                         "return n; }\n    public int start(String s) { return this.start(1); }\n}\n"},
     {"java/com/acme/app/App.java", "package com.acme.app;\nimport com.acme.auth.Session;\nclass App { int run() { "
@@ -224,6 +226,17 @@ static void languages(void **state)
                       " x rs/src/auth/mod.rs:2 - export\n");
 }
 
+/* A path of Rust says which of two is meant, where it is asked and where it is called. */
+static void paths_of_rust(void **state)
+{
+    static const char *const same[] = {"crate::lamp::light", "super::super::lamp::light", "lamp::light"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+        expect(same[i], "rs/src/lamp.rs:1 function light\n c rs/src/desk.rs:2 both qualified\n");
+    expect("crate::desk::light", "rs/src/desk.rs:1 function light\n");
+    expect("crate::nothing::light", "");
+}
+
 /* Overloads: three declarations of one function, two methods of one class. */
 static void overloads(void **state)
 {
@@ -372,6 +385,7 @@ int main(void)
         cmocka_unit_test(qualified_names),
         cmocka_unit_test(imports_and_tests),
         cmocka_unit_test(languages),
+        cmocka_unit_test(paths_of_rust),
         cmocka_unit_test(overloads),
         cmocka_unit_test(nearest_names),
         cmocka_unit_test(around_lines),
