@@ -90,6 +90,7 @@ const char *myth_model_lora_path(const myth_model *m, uint32_t i)
 float myth_model_lora_scale(const myth_model *m, uint32_t i) { return myth_lora_scale(m->lora[i]); }
 uint64_t myth_model_lora_hash(const myth_model *m, uint32_t i) { return myth_lora_hash(m->lora[i]); }
 uint32_t myth_model_lora_matrices(const myth_model *m, uint32_t i) { return myth_lora_n_matrix(m->lora[i]); }
+const myth_weights *myth_model_lora_weights(const myth_model *m, uint32_t i) { return myth_lora_weights(m->lora[i]); }
 uint32_t myth_model_lora_left_out(const myth_model *m, uint32_t i) { return myth_lora_n_left_out(m->lora[i]); }
 
 void myth_model_close(myth_model *m)

@@ -49,6 +49,8 @@ float myth_model_lora_scale(const myth_model *m, uint32_t i);
 uint64_t myth_model_lora_hash(const myth_model *m, uint32_t i);
 uint32_t myth_model_lora_matrices(const myth_model *m, uint32_t i);
 uint32_t myth_model_lora_left_out(const myth_model *m, uint32_t i);
+/* Its tensors, opened with their data; lent until the model is closed. */
+const myth_weights *myth_model_lora_weights(const myth_model *m, uint32_t i);
 /* Checks every weight (--check-tensors). MYTH_EFORMAT names the first tensor with a value that is not finite. */
 myth_status myth_model_check_tensors(const myth_model *m, myth_error *err);
 

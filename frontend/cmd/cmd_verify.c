@@ -1,8 +1,9 @@
 /* cmd_verify.c - checks that a model is complete: reads its files to the end, checks every tensor, and runs one forward
  * pass.
  *
- * Checks   the checks of opening (tensor directory, shapes against the config); every value is finite; the logits of a
- *          short text (an encoder's output rows) are finite. The first tensor that fails is named, exit 65
+ * Checks   the checks of opening (tensor directory, shapes against the config); every value is finite, those of
+ *          adapters too; the logits of a short text (an encoder's output rows) are finite. The first tensor that fails
+ *          is named, exit 65
  * Sums     SHA-256 of each tensor's bytes as they are in the file, to compare two downloads, or a file and its copy */
 #include "frontend/inspect/secrets/sha256.h"
 #include "frontend/cli/json_out.h"
@@ -21,7 +22,8 @@ typedef struct {
 
 static const myth_option options[] = {
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(verify_opts, json), NULL, 0, 0,
-     "print {\"tensors\":[{\"name\",\"type\",\"shape\",\"bytes\",\"sha256\"}..],\"forward\":{\"rows\"}}"},
+     "print {\"tensors\":[{\"name\",\"type\",\"shape\",\"bytes\",\"sha256\"}..],\"forward\":{\"rows\"}}; with --lora "
+     "also \"adapters\":[{\"path\",\"tensors\"}..]"},
 };
 static const myth_option_group groups[] = {MYTH_GROUP("verify", verify_opts, options),
                                            MYTH_GROUP_MODEL(verify_opts, model),
@@ -34,7 +36,8 @@ typedef struct {
     myth_engine *engine;
     myth_seq *seq;
     myth_json_out j;
-    uint64_t done;
+    uint64_t done, bytes; /* of all tensors, adapters' too */
+    uint32_t n_tensor;
     uint32_t n_rows;
     int32_t bad_tok; /* first token whose output is not finite; -1 = none */
 } run_state;
@@ -51,7 +54,7 @@ static void sum_of(char hex[65], run_state *r, const myth_tensor *t)
         const uint64_t n = t->bytes - at < PIECE ? t->bytes - at : PIECE;
         myth_sha256_add(&s, p + at, (size_t)n);
         r->done += n;
-        myth_term_progress(r->cli->term, "verify, MiB", r->done >> 20, myth_weights_bytes(r->model.weights) >> 20);
+        myth_term_progress(r->cli->term, "verify, MiB", r->done >> 20, r->bytes >> 20);
     }
     myth_sha256_end(&s, digest);
     myth_sha256_hex(hex, digest, 64);
@@ -85,9 +88,8 @@ static void print_tensor(run_state *r, const myth_tensor *t, const char *hex)
     putchar('\n');
 }
 
-static myth_status check_tensors(run_state *r, myth_error *err)
+static myth_status check_tensors(run_state *r, const myth_weights *w, myth_error *err)
 {
-    const myth_weights *w = r->model.weights;
     for (uint32_t i = 0; i < myth_weights_n_tensor(w); i++) {
         const myth_tensor *t = myth_weights_at(w, i);
         char hex[65];
@@ -104,6 +106,44 @@ static myth_status check_tensors(run_state *r, myth_error *err)
             r, t, t->data ? hex : NULL); /* a random model's tensors are made from a seed and have no bytes to hash */
     }
     return myth_weights_check(w, err);
+}
+
+/* The tensors of the model, then those of each adapter. */
+static myth_status check_files(run_state *r, myth_error *err)
+{
+    const myth_model *m = &r->model;
+    for (uint32_t i = 0; i <= m->n_lora; i++) {
+        const myth_weights *w = i ? myth_model_lora_weights(m, i - 1) : m->weights;
+        r->bytes += myth_weights_bytes(w);
+        r->n_tensor += myth_weights_n_tensor(w);
+    }
+    if (r->o->json) {
+        myth_jout_key(&r->j, "tensors");
+        myth_jout_array(&r->j);
+    }
+    myth_status st = check_tensors(r, m->weights, err);
+    if (r->o->json)
+        myth_jout_end(&r->j);
+    if (r->o->json && m->n_lora) {
+        myth_jout_key(&r->j, "adapters");
+        myth_jout_array(&r->j);
+    }
+    for (uint32_t i = 0; i < m->n_lora && st == MYTH_OK; i++) {
+        if (r->o->json) {
+            myth_jout_object(&r->j);
+            myth_jout_key_str(&r->j, "path", myth_model_lora_path(m, i));
+            myth_jout_key(&r->j, "tensors");
+            myth_jout_array(&r->j);
+        }
+        st = check_tensors(r, myth_model_lora_weights(m, i), err);
+        if (r->o->json) {
+            myth_jout_end(&r->j);
+            myth_jout_end(&r->j);
+        }
+    }
+    if (r->o->json && m->n_lora)
+        myth_jout_end(&r->j);
+    return st;
 }
 
 /* ---- one forward ---- */
@@ -183,19 +223,15 @@ static myth_status verify(run_state *r, myth_error *err)
     if (r->o->json) {
         myth_jout_start(&r->j, stdout);
         myth_jout_object(&r->j);
-        myth_jout_key(&r->j, "tensors");
-        myth_jout_array(&r->j);
     }
-    MYTH_TRY(check_tensors(r, err));
+    MYTH_TRY(check_files(r, err));
     myth_term_progress_end(r->cli->term);
     MYTH_TRY(check_forward(r, err));
     if (!r->o->json) {
-        printf("ok: %u tensor%s, %llu bytes, finite; a forward of %u row%s is finite\n",
-               myth_weights_n_tensor(r->model.weights), myth_s(myth_weights_n_tensor(r->model.weights)),
-               (unsigned long long)myth_weights_bytes(r->model.weights), r->n_rows, myth_s(r->n_rows));
+        printf("ok: %u tensor%s, %llu bytes, finite; a forward of %u row%s is finite\n", r->n_tensor,
+               myth_s(r->n_tensor), (unsigned long long)r->bytes, r->n_rows, myth_s(r->n_rows));
         return MYTH_OK;
     }
-    myth_jout_end(&r->j);
     myth_jout_key(&r->j, "forward");
     myth_jout_object(&r->j);
     myth_jout_key_u64(&r->j, "rows", r->n_rows);

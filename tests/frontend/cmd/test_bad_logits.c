@@ -1,6 +1,7 @@
 /* test_bad_logits.c - models whose logits are NaN: every command that reads logits says so with the same words and exit
  * code 65, on models that cap their logits as on those that do not. */
 #include "tests/frontend/cli/bad_model.h"
+#include "tests/support/adapter.h"
 
 static cli_result r;
 
@@ -116,12 +117,47 @@ static void the_other_answers_go_on(void **state)
     }
 }
 
+/* verify reads what --lora names: its last value is NaN. */
+static void verify_names_the_tensor_of_an_adapter(void **state)
+{
+    (void)state;
+    uint64_t rng = check_seed();
+    char path[256];
+    myth_mem *mem;
+    myth_model m;
+    assert_ok(myth_mem_open(&mem, 0, &rig_err));
+    assert_ok(myth_model_open(&m, mem, "random:gemma3-tiny:f32", NULL, &rig_err));
+    snprintf(path, sizeof(path), "%s/a.gguf", cli_dir);
+    adapter_make(path, &m, 4, "attn_q.", &rng);
+    myth_model_close(&m);
+    assert_int_equal(myth_mem_close(mem), 0);
+    json_t *j = cli_json(&r, "verify " TINY "--lora $D/a.gguf --json");
+    const json_t *list = json_object_get(j, "adapters"), *first = json_array_get(list, 0),
+                 *tensors = json_object_get(first, "tensors"),
+                 *last = json_array_get(tensors, json_array_size(tensors) - 1);
+    assert_int_equal(json_array_size(list), 1);
+    assert_string_equal(json_string_value(json_object_get(first, "path")), path);
+    assert_int_equal(strlen(json_string_value(json_object_get(last, "sha256"))), 64);
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(j, "forward"), "rows")), 16);
+    char name[160];
+    snprintf(name, sizeof(name), "b.gguf: tensor %s has a value that is infinite or NaN",
+             json_string_value(json_object_get(last, "name")));
+    json_decref(j);
+    cli_shell(&r, "head -c -4 $D/a.gguf >$D/b.gguf && printf '\\0\\0\\300\\177' >>$D/b.gguf");
+    cli_expect(&r, "verify " TINY "--lora $D/a.gguf --lora $D/b.gguf", 65);
+    if (!strstr(r.err, name))
+        fail_msg("'%s' is not in '%s'", name, r.err);
+    cli_expect(&r, "generate " TINY "--lora $D/b.gguf --ids 2,5 -n 2", 65);
+    assert_non_null(strstr(r.err, "with its adapters: logits are infinite or NaN; mythos verify finds the cause"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_command_says_that_logits_are_nan),
         cmocka_unit_test(a_job_says_it_in_the_row),
         cmocka_unit_test(the_other_answers_go_on),
+        cmocka_unit_test(verify_names_the_tensor_of_an_adapter),
     };
     return cmocka_run_group_tests(tests, begin, cli_end);
 }
