@@ -162,11 +162,11 @@ static void another_process_goes_on(void **state)
     assert_non_null(strstr(r.err, "no such file"));
     assert_non_null(strstr(r.err, "/save: give a file"));
     /* What is no chat is not written over; what is, and an empty file, are. */
-    cli_shell(
-        &r,
-        "echo '{\"mythos\": 1}' >\"$D/text\"; cp \"$D/text\" \"$D/text2\"; : >\"$D/empty\"; for f in text empty empty; "
-        "do printf \"hi\\n/save $D/$f\\n\" | \"$M\" " CHAT ">\"$D/said\" 2>\"$D/e\"; echo $?; grep -o 'this is no "
-        "saved chat.*' \"$D/e\"; done; cmp \"$D/text\" \"$D/text2\" && grep -c mythos_chat \"$D/empty\"");
+    cli_shell(&r, "echo '{\"mythos\": \"no chat at all\"}' >\"$D/text\"; cp \"$D/text\" \"$D/text2\"; : >\"$D/empty\"; "
+                  "for f in text empty empty; "
+                  "do printf \"hi\\n/save $D/$f\\n\" | \"$M\" " CHAT
+                  ">\"$D/said\" 2>\"$D/e\"; echo $?; grep -o 'this is no "
+                  "saved chat.*' \"$D/e\"; done; cmp \"$D/text\" \"$D/text2\" && grep -c mythos_chat \"$D/empty\"");
     assert_string_equal(
         r.out, "3\nthis is no saved chat, and is not written over: give another file, or remove it\n0\n0\n1\n");
 }
