@@ -7,6 +7,7 @@
  *         threads when half of the ring is free
  * Errors  a file that cannot be read stays out, with its reason. No memory ends the run */
 #include "index_impl.h"
+#include "retrieval/scan/kinds.h"
 #include "retrieval/limits.h"
 
 #include "engine/base/mtime.h"
@@ -170,12 +171,14 @@ static uint64_t long_line(const unsigned char *text, uint64_t n)
 static void note_loss(myth_index_made *m, bool has_failed)
 {
     const uint64_t line = long_line(m->text, m->row.bytes);
+    const uint32_t kinds = myth_file_kinds(m->row.path, (m->row.flags & MYTH_FILE_TEST) != 0, false);
+    const bool is_data = kinds & (1u << MYTH_KIND_DATA | 1u << MYTH_KIND_TEST); /* long lines are usual there */
     m->row.note = m->chunks.note;
     if (m->chunks.is_failed)
         m->row.flags |= MYTH_FILE_FAILED | (has_failed ? MYTH_FILE_GIVEN_UP : 0);
     if (m->chunks.is_unasked)
         m->row.flags |= MYTH_FILE_FAILED; /* no parser has seen it, so it is not marked as given up */
-    if (m->chunks.is_lost || line)
+    if (m->chunks.is_lost || (line && !is_data))
         m->row.flags |= MYTH_FILE_LOST;
     if (m->chunks.is_lost)
         m->row.flags |= MYTH_FILE_UNPARSED;
