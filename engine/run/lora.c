@@ -43,7 +43,10 @@ typedef struct {
 
 static myth_status not_such(const char *path, const char *key, myth_error *err)
 {
-    return myth_fail(err, MYTH_EUNSUPPORTED, "%s: %s: only plain low-rank adapters can be added", path, key);
+    static const char *const next[] = {"peft's merge_and_unload makes a model of it", "take one without activation"};
+    const bool is_activated = strstr(key, "alora") != NULL; /* behind some tokens only: no model is made of both */
+    return myth_fail(err, MYTH_EUNSUPPORTED, "%.120s: %s: only plain low-rank adapters can be added; %s", path, key,
+                     next[is_activated]);
 }
 
 /* A member that must be null, false, empty or "none", whatever its type. */
@@ -63,11 +66,36 @@ static myth_status must_be_unset(myth_json *j, const char *path, const char *key
     return is_unset ? MYTH_OK : not_such(path, key, err);
 }
 
+/* How its A and B began. Other ways than these (PiSSA, OLoRA, CorDA, LoRA-GA) also took the first B A from the base
+ * model, so that their product belongs to another base. */
+static myth_status check_start(const myth_json_token *tok, const char *path, myth_error *err)
+{
+    static const char *const plain[] = {"gaussian", "eva", "orthogonal", "loftq"};
+    bool is_plain = tok->type == MYTH_JSON_TRUE || tok->type == MYTH_JSON_FALSE || tok->type == MYTH_JSON_NULL;
+    for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+        is_plain = is_plain || myth_json_is(tok, plain[i]);
+    if (is_plain)
+        return MYTH_OK;
+    return myth_fail(err, MYTH_EUNSUPPORTED,
+                     "%.80s: init_lora_weights %.*s changes the base model; save the adapter with peft's "
+                     "save_pretrained(path_initial_model_for_weight_conversion=...)",
+                     path, (int)(tok->len < 40 ? tok->len : 40), tok->span);
+}
+
+static myth_status check_kind(const myth_json_token *tok, const char *path, myth_error *err)
+{
+    char what[64];
+    if (tok->type == MYTH_JSON_NULL || myth_json_is(tok, "LORA"))
+        return MYTH_OK;
+    snprintf(what, sizeof(what), "peft_type %.*s", (int)(tok->len < 40 ? tok->len : 40), tok->span);
+    return not_such(path, what, err);
+}
+
 static myth_status read_config(config *c, myth_json *j, const char *path, myth_error *err)
 {
-    static const char *const unset[] = {"rank_pattern", "alpha_pattern",     "use_dora",
-                                        "bias",         "modules_to_save",   "fan_in_fan_out",
-                                        "lora_bias",    "layer_replication", "alora_invocation_tokens"};
+    static const char *const unset[] = {
+        "rank_pattern", "alpha_pattern",     "use_dora",   "bias",       "modules_to_save",        "fan_in_fan_out",
+        "lora_bias",    "layer_replication", "use_qalora", "use_bdlora", "alora_invocation_tokens"};
     myth_json_token tok;
     myth_status st = myth_json_next(j, &tok, err);
     if (st == MYTH_OK && tok.type != MYTH_JSON_OBJECT)
@@ -78,9 +106,13 @@ static myth_status read_config(config *c, myth_json *j, const char *path, myth_e
             if (myth_json_is(&tok, unset[i]))
                 found = unset[i];
         const bool is_rank = myth_json_is(&tok, "r"), is_alpha = myth_json_is(&tok, "lora_alpha");
-        const bool is_root = myth_json_is(&tok, "use_rslora");
+        const bool is_root = myth_json_is(&tok, "use_rslora"), is_start = myth_json_is(&tok, "init_lora_weights");
         if (found) {
             st = must_be_unset(j, path, found, err);
+        } else if (is_start || myth_json_is(&tok, "peft_type")) {
+            st = myth_json_next(j, &tok, err);
+            if (st == MYTH_OK)
+                st = is_start ? check_start(&tok, path, err) : check_kind(&tok, path, err);
         } else if (is_rank || is_alpha || is_root) {
             st = myth_json_next(j, &tok, err);
             if (st == MYTH_OK && is_root)
@@ -128,6 +160,8 @@ static myth_status check_gguf(config *c, const myth_lora *l, const myth_model *m
     if (myth_meta_str(&arch, meta, "general.architecture") && !myth_str_is(arch, own))
         return myth_fail(err, MYTH_EFORMAT, "%s: an adapter of %.*s, the model is %s", path,
                          (int)(arch.len < 40 ? arch.len : 40), arch.text, own);
+    if (myth_meta_find(meta, "adapter.alora.invocation_tokens"))
+        return not_such(path, "adapter.alora.invocation_tokens", err);
     if (!myth_meta_f64(&c->alpha, meta, "adapter.lora.alpha"))
         c->alpha = 0; /* then the product is added as it is */
     return MYTH_OK;
@@ -273,6 +307,13 @@ static uint64_t hash_of(const myth_lora *l)
     return hash;
 }
 
+static bool has_pickled(const char *folder)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    return snprintf(path, sizeof(path), "%s/adapter_model.bin", folder) < (int)sizeof(path) && stat(path, &info) == 0;
+}
+
 myth_status myth_lora_open(myth_lora **out, const myth_model *m, const char *path, float scale, myth_error *err)
 {
     const myth_weights_opts opts = {
@@ -292,6 +333,11 @@ myth_status myth_lora_open(myth_lora **out, const myth_model *m, const char *pat
     const bool is_folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
     if (snprintf(file, sizeof(file), "%s%s", path, is_folder ? "/adapter_model.safetensors" : "") >= (int)sizeof(file))
         MYTH_TRY(myth_fail(err, MYTH_ELIMIT, "%.80s...: path too long", path));
+    if (is_folder && stat(file, &info) != 0 && has_pickled(path))
+        MYTH_TRY(myth_fail(err, MYTH_EUNSUPPORTED,
+                           "%s: adapter_model.bin is pickled, which is not read; save it with peft's "
+                           "save_pretrained(safe_serialization=True)",
+                           path));
     if (stat(file, &info) != 0) /* the name of a model in the cache is none of an adapter */
         MYTH_TRY(
             myth_fail(err, MYTH_ENOTFOUND, "%s: no such file; give a folder of peft, a .safetensors or a .gguf", file));

@@ -10,7 +10,8 @@
  * Memory   class OTHER: the pairs, and one A as floats, the largest; the file is mapped, or read where the model's is
  * Owner    the caller closes it; the model must outlive it
  * Errors   MYTH_EFORMAT another shape, a pair without its half, a name that the model lacks; MYTH_EUNSUPPORTED what is
- *          more than such a product: DoRA, biases, saved modules, ranks that differ; those of myth_weights_open
+ *          more than such a product: DoRA, aLoRA, PiSSA, biases, saved modules, ranks that differ, pickled tensors;
+ *          those of myth_weights_open
  * Threads  one
  * Source   LoRA, 2106.09685; peft, LoraConfig and save_pretrained; llama.cpp, convert_lora_to_gguf.py */
 #ifndef MYTH_LORA_H

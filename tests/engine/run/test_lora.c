@@ -258,12 +258,83 @@ static void what_is_more_or_less_is_refused(void **state)
     assert_int_equal(myth_lora_open(&lora, &base, files_path("nothing"), 1.0f, &err), MYTH_ENOTFOUND);
 }
 
+/* Adapters of other kinds have the same tensors as a plain one. */
+static void other_kinds_are_refused(void **state)
+{
+    (void)state;
+#define PLAIN "{\"r\": 3, \"lora_alpha\": 3, "
+    static const char *const as_plain[] = {"true", "false", "null", "\"gaussian\"", "\"eva\"", "\"loftq\""};
+    static const struct {
+        const char *config, *says;
+    } other[] = {
+        {PLAIN "\"init_lora_weights\": \"pissa\"}", "path_initial_model_for_weight_conversion"},
+        {PLAIN "\"init_lora_weights\": \"pissa_niter_16\"}", "init_lora_weights pissa_niter_16"},
+        {PLAIN "\"init_lora_weights\": \"olora\"}", "init_lora_weights olora"},
+        {PLAIN "\"peft_type\": \"VERA\"}", "peft_type VERA"},
+        {PLAIN "\"use_qalora\": true}", "use_qalora"},
+        {PLAIN "\"alora_invocation_tokens\": [5]}", "alora_invocation_tokens"},
+    };
+    for (size_t i = 0; i < sizeof(as_plain) / sizeof(as_plain[0]); i++) {
+        char config[256], folder[16];
+        myth_lora *lora = NULL;
+        snprintf(folder, sizeof(folder), "as%zu", i);
+        snprintf(config, sizeof(config), PLAIN "\"peft_type\": \"LORA\", \"init_lora_weights\": %s}", as_plain[i]);
+        make_peft(folder, config);
+        if (myth_lora_open(&lora, &base, files_path(folder), 1.0f, &err) != MYTH_OK)
+            fail_msg("%s: %s", as_plain[i], err.msg);
+        myth_lora_close(lora);
+    }
+    for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
+        char folder[16];
+        snprintf(folder, sizeof(folder), "other%zu", i);
+        expect_refused(folder, other[i].config, NULL, MYTH_EUNSUPPORTED, other[i].says);
+    }
+#undef PLAIN
+}
+
+static void an_activated_adapter_is_refused(void **state)
+{
+    (void)state;
+    myth_gguf_writer *g = NULL;
+    myth_lora *lora = NULL;
+    const myth_tensor *q = matrix(&base, "blk.0.attn_q.weight");
+    const uint64_t dim[2][2] = {{RANK, q->dim[1]}, {q->dim[0], RANK}};
+    assert_int_equal(myth_gguf_open(&g, mem, files_path("alora.gguf"), 2, &err), MYTH_OK);
+    myth_gguf_put_str(g, "general.type", (myth_str){"adapter", 7});
+    myth_gguf_put_str(g, "adapter.type", (myth_str){"lora", 4});
+    myth_gguf_put_str(g, "adapter.alora.invocation_tokens", (myth_str){"5", 1});
+    for (int i = 0; i < 2; i++)
+        myth_gguf_declare(g, (myth_str){i ? "blk.0.attn_q.weight.lora_b" : "blk.0.attn_q.weight.lora_a", 26}, MYTH_F32,
+                          2, dim[i]);
+    for (uint64_t i = 0; i < RANK * (q->dim[0] + q->dim[1]); i++) {
+        const float v = value(i);
+        myth_gguf_data(g, &v, sizeof(v));
+    }
+    assert_int_equal(myth_gguf_close(g, true, &err), MYTH_OK);
+    assert_int_equal(myth_lora_open(&lora, &base, files_path("alora.gguf"), 1.0f, &err), MYTH_EUNSUPPORTED);
+    assert_non_null(strstr(err.msg, "adapter.alora.invocation_tokens"));
+}
+
+static void pickled_tensors_are_named(void **state)
+{
+    (void)state;
+    myth_lora *lora = NULL;
+    files_mkdir("pickled");
+    files_text("pickled/adapter_config.json", "{\"r\": 3, \"lora_alpha\": 3}");
+    files_text("pickled/adapter_model.bin", "PK\3\4");
+    assert_int_equal(myth_lora_open(&lora, &base, files_path("pickled"), 1.0f, &err), MYTH_EUNSUPPORTED);
+    assert_non_null(strstr(err.msg, "safe_serialization=True"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(peft_is_added),
         cmocka_unit_test(gguf_is_added),
         cmocka_unit_test(what_is_more_or_less_is_refused),
+        cmocka_unit_test(other_kinds_are_refused),
+        cmocka_unit_test(an_activated_adapter_is_refused),
+        cmocka_unit_test(pickled_tensors_are_named),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
