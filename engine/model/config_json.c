@@ -79,17 +79,27 @@ typedef struct {
     double base, factor, part; /* part of the pairs that are rotated */
 } rope;
 
-/* One set of rope parameters under `stem`; what it leaves out stays. */
-static myth_status json_rope(const myth_facts *f, const char *stem, rope *r, bool has_part)
+/* A key of one set of rope parameters: under `over`, unless that is NULL or lacks it, then under `stem`. */
+static const char *rope_key(const myth_facts *f, char name[64], const char *stem, const char *over, const char *key)
+{
+    if (over) {
+        snprintf(name, 64, "%s%s", over, key);
+        if (myth_facts_find(f, name))
+            return name;
+    }
+    snprintf(name, 64, "%s%s", stem, key);
+    return name;
+}
+
+/* One set of rope parameters under `stem`, with those under `over` laid over it; what they leave out stays. */
+static myth_status json_rope(const myth_facts *f, const char *stem, const char *over, rope *r, bool has_part)
 {
     char name[64], type_name[64];
     myth_str type;
     myth_status st = MYTH_OK;
-    snprintf(name, sizeof(name), "%srope_theta", stem);
-    MYTH_TRY(myth_facts_f64(f, &r->base, name, 1, 1e12));
-    snprintf(type_name, sizeof(type_name), "%srope_type", stem);
-    if (!myth_facts_find(f, type_name))
-        snprintf(type_name, sizeof(type_name), "%stype", stem);
+    MYTH_TRY(myth_facts_f64(f, &r->base, rope_key(f, name, stem, over, "rope_theta"), 1, 1e12));
+    if (!myth_facts_find(f, rope_key(f, type_name, stem, over, "rope_type")))
+        rope_key(f, type_name, stem, over, "type");
     MYTH_TRY(myth_facts_str(f, &type, type_name));
     r->part = 1;
     if (type.len == 0 || myth_str_is(type, "default"))
@@ -99,39 +109,39 @@ static myth_status json_rope(const myth_facts *f, const char *stem, rope *r, boo
         return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: %s%s: %.*s is not supported; supported: default, linear%s",
                          myth_weights_path(f->w), f->prefix, type_name, (int)(type.len < 64 ? type.len : 64), type.text,
                          has_part ? ", proportional" : "");
-    snprintf(name, sizeof(name), "%sfactor", stem);
-    if (is_linear && !myth_facts_find(f, name))
+    if (is_linear && !myth_facts_find(f, rope_key(f, name, stem, over, "factor")))
         return myth_facts_bad(f, name, "a number");
-    MYTH_TRY(myth_facts_f64(f, &r->factor, name, 1, 1e4));
-    snprintf(name, sizeof(name), "%spartial_rotary_factor", stem);
+    MYTH_TRY(myth_facts_f64(f, &r->factor, rope_key(f, name, stem, over, "factor"), 1, 1e4));
     if (is_part)
-        MYTH_TRY(myth_facts_f64(f, &r->part, name, 0, 1));
+        MYTH_TRY(myth_facts_f64(f, &r->part, rope_key(f, name, stem, over, "partial_rotary_factor"), 0, 1));
 fail:
     return st;
 }
 
+/* As transformers reads them: rope_scaling is laid over the set of global layers; in families with one set it takes the
+ * set's place. Gemma 4, whose heads rotate in part, has no rope_scaling. */
 static myth_status json_ropes(const myth_facts *f, myth_config *c)
 {
     const double part = myth_family_get(c->family)->absent.rope_part;
-    const bool has_part = part > 0;
+    const bool has_part = part > 0, has_two = myth_facts_has_two_ropes(c);
+    const char *over = !has_part && myth_facts_find(f, "rope_scaling") ? "rope_scaling." : NULL;
     rope global = {c->rope_base_global, 1, has_part ? part : 1}, local = {c->rope_base_local, 1, 1};
     uint32_t head_dim = 0;
     myth_status st = MYTH_OK;
-    if (myth_facts_find(f, "rope_parameters.full_attention") ||
-        myth_facts_find(f, "rope_parameters.sliding_attention")) {
-        MYTH_TRY(json_rope(f, "rope_parameters.full_attention.", &global, has_part));
-        MYTH_TRY(json_rope(f, "rope_parameters.sliding_attention.", &local, has_part));
-    } else if (myth_facts_find(f, "rope_parameters")) {
-        MYTH_TRY(json_rope(f, "rope_parameters.", &global, has_part));
-    } else if (!has_part) {
+    if (!has_part) { /* what a set leaves out */
         MYTH_TRY(myth_facts_f64(f, &global.base, "rope_theta", 1, 1e12));
         MYTH_TRY(myth_facts_f64(f, &local.base, "rope_local_base_freq", 1, 1e12));
-        rope scaled = global;
-        if (myth_facts_find(f, "rope_scaling"))
-            MYTH_TRY(json_rope(f, "rope_scaling.", &scaled, false));
-        global.factor = scaled.factor;
     }
-    if (!myth_facts_has_two_ropes(c))
+    if (myth_facts_find(f, "rope_parameters.full_attention") ||
+        myth_facts_find(f, "rope_parameters.sliding_attention")) {
+        MYTH_TRY(json_rope(f, "rope_parameters.full_attention.", over, &global, has_part));
+        MYTH_TRY(json_rope(f, "rope_parameters.sliding_attention.", NULL, &local, has_part));
+    } else if (over && (!has_two || !myth_facts_find(f, "rope_parameters"))) {
+        MYTH_TRY(json_rope(f, over, NULL, &global, false));
+    } else if (myth_facts_find(f, "rope_parameters")) {
+        MYTH_TRY(json_rope(f, "rope_parameters.", over, &global, has_part));
+    }
+    if (!has_two)
         local = global;
     if (local.factor != 1 || local.part != 1)
         return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: rope scaling of local layers", myth_weights_path(f->w));

@@ -262,6 +262,32 @@ static void test_values(void **state)
         refuse_key(MYTH_EUNSUPPORTED, other[i]);
 }
 
+/* What transformers 5.24 makes of both spellings in one file. */
+static void test_rope_scaling_beside_parameters(void **state)
+{
+    (void)state;
+#define SETS                                                                                              \
+    "{\"model_type\":\"gemma3_text\",\"rope_parameters\":{\"full_attention\":{\"rope_type\":\"default\"," \
+    "\"rope_theta\":500000},\"sliding_attention\":{\"rope_type\":\"default\"}},\"rope_local_base_freq\":20000,"
+    const myth_config *c = read_good(SETS "\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":8}}");
+    assert_true(c->rope_factor_global == 8 && c->rope_base_global == 500000 && c->rope_base_local == 20000);
+    c = read_good(SETS "\"rope_scaling\":{\"rope_theta\":70000}}");
+    assert_true(c->rope_factor_global == 1 && c->rope_base_global == 70000);
+    c = read_good(SETS "\"rope_scaling\":{\"type\":\"linear\",\"factor\":8}}"); /* the set's rope_type stays */
+    assert_true(c->rope_factor_global == 1);
+    c = read_good(SETS "\"rope_scaling\":null}");
+    assert_true(c->rope_factor_global == 1 && c->rope_base_global == 500000);
+    refuse(MYTH_EUNSUPPORTED, SETS "\"rope_scaling\":{\"rope_type\":\"yarn\",\"factor\":4}}");
+    refuse(MYTH_EFORMAT, SETS "\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":-1}}");
+    /* a family with one set: rope_scaling takes its place */
+    c = read_good("{\"model_type\":\"gemma2\",\"rope_theta\":12345,\"rope_parameters\":{\"rope_type\":\"linear\","
+                  "\"factor\":8,\"rope_theta\":7},\"rope_scaling\":{\"rope_type\":\"default\"}}");
+    assert_true(c->rope_factor_global == 1 && c->rope_base_global == 12345);
+    refuse(MYTH_EUNSUPPORTED, "{\"model_type\":\"gemma2\",\"rope_parameters\":{\"rope_type\":\"default\"},"
+                              "\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":8}}");
+#undef SETS
+}
+
 static void test_families(void **state)
 {
     (void)state;
@@ -363,9 +389,15 @@ static void test_meta(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults), cmocka_unit_test(test_spellings), cmocka_unit_test(test_json),
-        cmocka_unit_test(test_values),   cmocka_unit_test(test_gemma4),    cmocka_unit_test(test_families),
-        cmocka_unit_test(test_large),    cmocka_unit_test(test_meta),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_spellings),
+        cmocka_unit_test(test_rope_scaling_beside_parameters),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_gemma4),
+        cmocka_unit_test(test_families),
+        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_meta),
     };
     files_mkdir("m");
     return cmocka_run_group_tests(tests, NULL, NULL);
