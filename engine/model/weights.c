@@ -224,7 +224,7 @@ fail:
 enum { LISTED = 3 }; /* names in the message about a folder of several models */
 
 typedef struct {
-    bool has_model, has_index, has_config;
+    bool has_model, has_index, has_config, has_pickled;
     bool is_one; /* the .gguf files are the parts of one by their names, or one file */
     unsigned n_safetensors, n_gguf;
     char safetensors[256], gguf[LISTED][256]; /* gguf: the first by name */
@@ -264,6 +264,7 @@ static myth_status list_folder(folder *f, const char *path, myth_error *err)
         f->has_model |= strcmp(n, "model.safetensors") == 0;
         f->has_index |= strcmp(n, "model.safetensors.index.json") == 0;
         f->has_config |= strcmp(n, "config.json") == 0;
+        f->has_pickled |= strncmp(n, "pytorch_model", strlen("pytorch_model")) == 0; /* .bin, its parts, their index */
         if (myth_text_ends(n, ".safetensors") && f->n_safetensors++ == 0)
             snprintf(f->safetensors, sizeof(f->safetensors), "%s", n);
         if (myth_text_ends(n, ".gguf"))
@@ -284,6 +285,13 @@ static myth_status fail_several(const folder *f, const char *path, myth_error *e
                      path, f->n_gguf, f->gguf[0], f->gguf[1], f->n_gguf > 2 ? ", " : "", f->gguf[2], more);
 }
 
+myth_status myth_weights_fail_pickled(const char *path, myth_error *err)
+{
+    return myth_fail(err, MYTH_EUNSUPPORTED,
+                     "%.160s: pickled weights are not read; save them with save_pretrained(safe_serialization=True)",
+                     path);
+}
+
 static myth_status open_folder(myth_weights *w, myth_error *err)
 {
     folder f;
@@ -302,6 +310,8 @@ static myth_status open_folder(myth_weights *w, myth_error *err)
     }
     if (!has_safetensors && f.n_gguf)
         return fail_several(&f, w->path, err);
+    if (!has_safetensors && f.has_pickled && (!f.has_config || w->level != MYTH_WEIGHTS_CONFIG))
+        return myth_weights_fail_pickled(w->path, err);
     if (!f.has_config)
         return w->has_namesake
                  ? myth_fail(err, MYTH_ENOTFOUND,

@@ -67,6 +67,9 @@ static myth_status read_head(gguf *g, myth_error *err)
 {
     const unsigned char *magic = myth_reader_take(&g->r, 4);
     uint32_t version;
+    const bool is_pickled = magic && (memcmp(magic, "PK\3\4", 4) == 0 || (magic[0] == 0x80 && magic[1] <= 5));
+    if (is_pickled) /* torch.save: a zip archive, or in old files the pickle itself */
+        return myth_weights_fail_pickled(g->path, err);
     if (!magic || memcmp(magic, "GGUF", 4) != 0)
         return bad(g, "not a GGUF file (and its name does not end in .safetensors); name a model's file or folder",
                    err);

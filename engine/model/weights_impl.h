@@ -77,5 +77,7 @@ bool myth_part_read(myth_part_name *out, const char *path);
  * before links were followed: beside it are the other parts when it is split. */
 myth_status myth_weights_open_safetensors(myth_weights *w, const char *file, bool is_index, myth_error *err);
 myth_status myth_weights_open_gguf(myth_weights *w, const char *named, myth_error *err);
+/* MYTH_EUNSUPPORTED for a path whose weights are pickled (torch.save). */
+myth_status myth_weights_fail_pickled(const char *path, myth_error *err);
 myth_status myth_weights_open_random(myth_weights *w, const char *spec, myth_error *err);
 #endif

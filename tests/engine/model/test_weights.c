@@ -292,6 +292,31 @@ static void test_specs(void **state)
     files_expect("FIFO", files_path("fifo.gguf"), MYTH_WEIGHTS_CONFIG, MYTH_EIO);
 }
 
+/* Files of torch.save, alone and in a folder, say that they are pickled. */
+static void test_pickled(void **state)
+{
+    (void)state;
+    static const char *const file[] = {"pytorch_model.bin", "pytorch_model.bin.index.json",
+                                       "pytorch_model-00001-of-00002.bin"};
+    myth_error err;
+    files_mkdir("pickled");
+    for (int i = 0; i < 6; i++) {
+        char name[96];
+        files_clear("pickled");
+        snprintf(name, sizeof(name), "pickled/%s", file[i / 2]);
+        files_text(name, "PK\3\4");
+        if (i % 2)
+            files_text("pickled/config.json", "{\"model_type\":\"gemma3_text\"}");
+        assert_int_equal(files_try(name, files_path("pickled"), MYTH_WEIGHTS_DATA, &err), MYTH_EUNSUPPORTED);
+        assert_non_null(strstr(err.msg, "save_pretrained(safe_serialization=True)"));
+    }
+    files_text("w.bin", "PK\3\4 and so on");
+    assert_int_equal(files_try("w.bin", files_path("w.bin"), MYTH_WEIGHTS_DATA, &err), MYTH_EUNSUPPORTED);
+    assert_non_null(strstr(err.msg, "pickled weights are not read"));
+    files_text("old.bin", "\x80\2\x8a and so on");
+    files_expect("a pickle", files_path("old.bin"), MYTH_WEIGHTS_DATA, MYTH_EUNSUPPORTED);
+}
+
 /* ---- random models ---- */
 
 static void test_random(void **state)
@@ -430,6 +455,7 @@ int main(void)
         cmocka_unit_test(reading_files_tells_how_far_it_is_and_ends),
         cmocka_unit_test(test_gguf_strings),
         cmocka_unit_test(test_random_large),
+        cmocka_unit_test(test_pickled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
