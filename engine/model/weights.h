@@ -59,7 +59,7 @@ typedef enum {
 
 typedef struct {
     myth_weights_level level;
-    /* Copy into memory instead of mapping. A mapped file that another program cuts short ends the process by SIGBUS at
+    /* --load-mode pread: copy into memory instead of mapping. A mapped file that another program cuts short ends the process by SIGBUS at
      * the next read behind its new end; a copy does not. */
     bool pread;
     bool is_piece; /* a file of some tensors, not a model: it needs neither embedding nor config.json */
