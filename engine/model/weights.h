@@ -59,8 +59,8 @@ typedef enum {
 
 typedef struct {
     myth_weights_level level;
-    /* --load-mode pread: copy into memory instead of mapping. A mapped file that another program cuts short ends the process by SIGBUS at
-     * the next read behind its new end; a copy does not. */
+    /* --load-mode pread: copy into memory instead of mapping. A mapped file that another program cuts short ends the
+     * process by SIGBUS at the next read behind its new end; a copy does not. */
     bool pread;
     bool is_piece; /* a file of some tensors, not a model: it needs neither embedding nor config.json */
     /* a random: model only: tokenizer.json, tokenizer.model, or a folder with one, in place of its vocabulary of bytes;
