@@ -19,7 +19,13 @@ static int begin(void **state)
     if (myth_mem_open(&mem, 0, NULL) != MYTH_OK ||
         myth_model_open(&model, mem, "random:gemma3-tiny:f32", NULL, &err) != MYTH_OK)
         return -1;
-    cli = (myth_cli){.mem = mem, .cancel = &cancel};
+    static const myth_option flag[] = {{.name = "system-prompt", .kind = MYTH_OPT_TEXT},
+                                       {.name = "reasoning-budget", .kind = MYTH_OPT_TEXT}};
+    static const char *text[2];
+    static myth_parsed parsed = {.n_slot = 2};
+    for (int i = 0; i < 2; i++) /* as if both were given on the command line */
+        parsed.slot[i] = (myth_opt_slot){.opt = &flag[i], .field = &text[i], .source = MYTH_FROM_FLAG};
+    cli = (myth_cli){.mem = mem, .cancel = &cancel, .parsed = &parsed};
     return 0;
 }
 
