@@ -128,6 +128,7 @@ const myth_command myth_cmd_logprobs = {
     .detail = "Each line of PROMPTS (- = standard input) is a text, or an object with \"text\", \"ids\" or "
               "\"messages\", and optionally \"id\", \"token\" (an id, or a text of one token, whose rank is "
               "wanted) and \"completions\" (texts or lists of ids to score behind the prompt, which is read once). "
+              "Blank lines are passed over, and \"index\" counts the others from 0. "
               "What a killed run had finished is kept, and the same command goes on from there.",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),
