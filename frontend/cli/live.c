@@ -60,6 +60,7 @@ struct myth_live {
     const char *limit_file;
     struct stat limit_seen;
     char limit_said[MYTH_LIVE_LIMIT_BYTES];
+    bool limit_is_due; /* what it said last is not taken yet: the run could not be interrupted */
     /* what is asked of the run */
     bool wants_change, wants_pause, is_between, was_cancelled, is_waiting;
     myth_mem_limits limits;
@@ -476,23 +477,40 @@ myth_status myth_live_limit_text(const char **out, char room[MYTH_LIVE_LIMIT_BYT
                                       : myth_fail(err, MYTH_EARG, "--mem-limit %.200s: the file has no limit", flag);
 }
 
-static void look_at_file(myth_live *l)
+/* Whether the file is another one than it was. */
+static bool is_new_file(myth_live *l)
 {
-    char text[MYTH_LIVE_LIMIT_BYTES];
     struct stat is;
-    myth_error err = {0};
     const struct stat *was = &l->limit_seen;
     if (stat(l->limit_file, &is) != 0 ||
         (is.st_ino == was->st_ino && is.st_size == was->st_size && is.st_mtim.tv_sec == was->st_mtim.tv_sec &&
          is.st_mtim.tv_nsec == was->st_mtim.tv_nsec))
-        return;
+        return false;
     l->limit_seen = is;
-    if (!read_limit(l->limit_file, text) || strcmp(text, l->limit_said) == 0)
-        return;
-    snprintf(l->limit_said, sizeof(l->limit_said), "%s", text);
-    const char *why = ask_limit(l, text, (myth_mem_limits){0}, &err); /* the file holds all of it */
-    if (why)
-        myth_term_note(l->cli->term, "%s: the limit stays as it was: %.200s", l->limit_file, why);
+    return true;
+}
+
+/* Asks for what the file says: when it says something else, and again as soon as a run that could not be interrupted
+ * then can be. */
+static void look_at_file(myth_live *l)
+{
+    char text[MYTH_LIVE_LIMIT_BYTES];
+    myth_error err = {0};
+    myth_mem_limits limits = {0}; /* the file holds all of it */
+    if (is_new_file(l) && read_limit(l->limit_file, text) && strcmp(text, l->limit_said) != 0) {
+        snprintf(l->limit_said, sizeof(l->limit_said), "%s", text);
+        const char *why = why_not(l);
+        l->limit_is_due =
+            myth_devices_read_limits(&limits, text, l->cli->global->device, myth_size_parse, &err) == MYTH_OK;
+        if (!l->limit_is_due)
+            myth_term_note(l->cli->term, "%s: the limit stays as it was: %.200s", l->limit_file, err.msg);
+        else if (why)
+            myth_term_note(l->cli->term, "%s: the limit is not taken yet: %.200s", l->limit_file, why);
+    }
+    if (l->limit_is_due && !why_not(l)) {
+        l->limit_is_due = false;
+        ask_limit(l, l->limit_said, (myth_mem_limits){0}, &err);
+    }
 }
 
 static void *work(void *arg)

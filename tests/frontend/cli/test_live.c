@@ -399,6 +399,28 @@ static void a_file_holds_the_limit(void **state)
     assert_non_null(strstr(r.err, "the file has no limit"));
 }
 
+/* A limit that comes before the job can be interrupted, here while it looks at many prompts, is taken when it can be. */
+static void a_file_that_changes_early_is_obeyed(void **state)
+{
+    (void)state;
+    put_prompts("p.jsonl", cli_lines(1500));
+    cli_shell(&r, "printf '700MiB\n' >$D/limit");
+    const pid_t pid =
+        begin_job("residuals $D/p.jsonl -m random:gemma3-270m:q8_0 --batch 2 -o $D/got --mem-limit @$D/limit");
+    assert_true(stat_of("planned_bytes") == 0);
+    cli_shell(&r, "printf '600MiB\n' >$D/limit.new && mv $D/limit.new $D/limit");
+    json_int_t limit = 0;
+    while (limit >= 0 && limit != 600ll << 20) {
+        usleep(5000);
+        limit = stat_of("limit_bytes");
+    }
+    assert_int_equal(limit, 600ll << 20);
+    assert_obeyed("{\"cmd\":\"cancel\"}");
+    assert_int_equal(end_job(pid), 3);
+    cli_shell(&r, "grep -c 'the limit is not taken yet' $D/job.err; rm -f $D/got*");
+    assert_string_equal(r.out, "1\n");
+}
+
 /* ---- what is asked wrongly ---- */
 
 static void everything_gets_an_answer(void **state)
@@ -490,9 +512,13 @@ static void a_pipe_cannot_be_read_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_have_hysteresis),      cmocka_unit_test(a_job_goes_on_in_another_way),
-        cmocka_unit_test(a_job_waits_for_its_memory),  cmocka_unit_test(a_file_holds_the_limit),
-        cmocka_unit_test(a_job_makes_room_for_others), cmocka_unit_test(everything_gets_an_answer),
+        cmocka_unit_test(levels_have_hysteresis),
+        cmocka_unit_test(a_job_goes_on_in_another_way),
+        cmocka_unit_test(a_job_waits_for_its_memory),
+        cmocka_unit_test(a_file_holds_the_limit),
+        cmocka_unit_test(a_file_that_changes_early_is_obeyed),
+        cmocka_unit_test(a_job_makes_room_for_others),
+        cmocka_unit_test(everything_gets_an_answer),
         cmocka_unit_test(a_pipe_cannot_be_read_again),
     };
     alarm(check_is_full() ? 1200 : 600); /* a job that waits for ever fails the test */
