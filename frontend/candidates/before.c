@@ -66,6 +66,12 @@ typedef struct {
     size_t n_text;
 } looked;
 
+/* Whether a place is one that a change made by what it took away: the rows of change.rules. */
+static bool is_lost(const myth_candidates *k, const myth_candidate_place *c)
+{
+    return strncmp(k->names + c->row, "removed-", 8) == 0;
+}
+
 /* How many of the first n places are the same as place c of `of`. */
 static uint32_t count(const looked *l, uint32_t n, const looked *of, const myth_candidate_place *c)
 {
@@ -73,7 +79,7 @@ static uint32_t count(const looked *l, uint32_t n, const looked *of, const myth_
     uint32_t same = 0;
     for (uint32_t i = 0; i < n; i++) {
         const myth_candidate_place *p = &l->k->candidate[i];
-        if (strcmp(l->k->names + p->rule, of->k->names + c->rule) != 0 ||
+        if (is_lost(l->k, p) || strcmp(l->k->names + p->rule, of->k->names + c->rule) != 0 ||
             strcmp(l->k->names + p->path, of->k->names + c->path) != 0)
             continue;
         const myth_str other = line_of(l->text, l->n_text, p);
@@ -108,7 +114,8 @@ static void mark_old(uint8_t *before, const looked *now, const looked *old)
         if (count(old, o + 1, old, p) <= count(now, now->k->n, old, p))
             continue;
         for (uint32_t i = 0; i < now->k->n; i++)
-            if (before[i] != MYTH_BEFORE_OLD && is_of_row(old, p, now, &now->k->candidate[i]) &&
+            if ((before[i] == MYTH_BEFORE_NEW || before[i] == MYTH_BEFORE_EXPOSED) &&
+                is_of_row(old, p, now, &now->k->candidate[i]) &&
                 (at == now->k->n || (before[at] == MYTH_BEFORE_NEW && before[i] == MYTH_BEFORE_EXPOSED)))
                 at = i;
         if (at < now->k->n)
@@ -116,24 +123,91 @@ static void mark_old(uint8_t *before, const looked *now, const looked *old)
     }
 }
 
+/* The text before the change; NULL = no memory. */
+static unsigned char *text_before(size_t *n, myth_mem *mem, const myth_source *src, myth_error *err)
+{
+    size_t most = src->len + 1u;
+    for (uint32_t i = 0; i < src->n_removed && is_own(&src->removed[i]); i++)
+        most += src->removed[i].len + 1;
+    unsigned char *text = myth_alloc(mem, MYTH_MEM_OTHER, "places", most);
+    if (text)
+        *n = put_together(text, src);
+    else
+        myth_fail(err, MYTH_ENOMEM, "places: no room for %zu bytes of a text before its change", most);
+    return text;
+}
+
+/* Puts the places and names of `more` behind those of `found`, in the order of places. False: no memory. */
+static bool join(myth_candidates *found, const myth_candidates *more, myth_mem *mem)
+{
+    const uint32_t n = found->n + more->n, shift = found->n_names;
+    myth_candidate_place *place = myth_alloc_n(mem, MYTH_MEM_OTHER, "candidates", n, sizeof(*place));
+    char *names = myth_alloc(mem, MYTH_MEM_OTHER, "candidates", (size_t)shift + more->n_names);
+    if (!place || !names) {
+        myth_free(mem, place);
+        myth_free(mem, names);
+        return false;
+    }
+    if (shift)
+        memcpy(names, found->names, shift);
+    memcpy(names + shift, more->names, more->n_names);
+    for (uint32_t i = 0, a = 0, b = 0; i < n; i++) {
+        if (b == more->n || (a < found->n && found->candidate[a].off <= more->candidate[b].off)) {
+            place[i] = found->candidate[a++];
+            continue;
+        }
+        place[i] = more->candidate[b++];
+        uint32_t *name[] = {&place[i].rule,   &place[i].row, &place[i].function, &place[i].path,
+                            &place[i].callee, &place[i].say, &place[i].facts};
+        for (size_t j = 0; j < sizeof(name) / sizeof(*name); j++)
+            *name[j] += shift;
+    }
+    myth_free(mem, found->candidate);
+    myth_free(mem, found->names);
+    found->candidate = place;
+    found->names = names;
+    found->n = n;
+    found->n_names = shift + more->n_names;
+    return true;
+}
+
+myth_status myth_before_lost(myth_candidates *found, char note[96], myth_finder *f, myth_chunker *chunker,
+                             myth_mem *mem, const char *language, const myth_source *src, myth_error *err)
+{
+    size_t n;
+    myth_candidates lost = {0};
+    unsigned char *text = text_before(&n, mem, src, err);
+    note[0] = '\0';
+    if (!text)
+        return MYTH_ENOMEM;
+    myth_status st = myth_finder_change(&lost, f, chunker, language, src->path, src->bytes, src->len, text, n, err);
+    if (!lost.cut_line) /* else the text itself has such a function, which its own places say */
+        memcpy(note, lost.note, sizeof(lost.note));
+    if (st == MYTH_OK && lost.n && !join(found, &lost, mem))
+        st = myth_fail(err, MYTH_ENOMEM, "places: no room for %u places of a change", lost.n);
+    myth_candidates_free(&lost, mem);
+    myth_free(mem, text);
+    return st;
+}
+
 myth_status myth_before_mark(uint8_t *before, myth_finder *f, myth_chunker *chunker, myth_mem *mem,
                              const char *language, const myth_source *src, const myth_candidates *found,
                              myth_error *err)
 {
-    size_t most = src->len + 1u;
+    size_t n;
     myth_candidates then = {0};
-    for (uint32_t i = 0; i < src->n_removed && is_own(&src->removed[i]); i++)
-        most += src->removed[i].len + 1;
-    unsigned char *text = myth_alloc(mem, MYTH_MEM_OTHER, "places", most);
+    unsigned char *text = text_before(&n, mem, src, err);
     if (!text)
-        return myth_fail(err, MYTH_ENOMEM, "places: no room for %zu bytes of a text before its change", most);
-    const size_t n = put_together(text, src);
+        return MYTH_ENOMEM;
     const looked now = {found, src->bytes, src->len}, old = {&then, text, n};
     const myth_status st = myth_finder_find(&then, NULL, f, chunker, language, src->path, text, n, err);
     for (uint32_t i = 0; i < found->n && st == MYTH_OK; i++) {
         const myth_candidate_place *c = &found->candidate[i];
         const bool was_there = count(&now, i + 1, &now, c) <= count(&old, then.n, &now, c);
-        before[i] = was_there ? MYTH_BEFORE_OLD : is_touched(src, c) ? MYTH_BEFORE_NEW : MYTH_BEFORE_EXPOSED;
+        before[i] = is_lost(found, c)  ? MYTH_BEFORE_LOST
+                  : was_there          ? MYTH_BEFORE_OLD
+                  : is_touched(src, c) ? MYTH_BEFORE_NEW
+                                       : MYTH_BEFORE_EXPOSED;
     }
     if (st == MYTH_OK)
         mark_old(before, &now, &old);

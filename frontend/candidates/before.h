@@ -7,6 +7,7 @@
  * Written   a place that stands for one of the same row of rules and function that is gone is old as well: the line was
  *           written anew, or the place only came into the number that a row finds in a function (pack.h)
  * Exposed   a new place in lines that the change did not touch: it took away what spoke against it
+ * Lost      a place that the change made by what it took away (myth_candidates_change), whose sentence says so
  * Owner     the caller keeps everything; nothing is kept here
  * Errors    those of myth_finder_find; MYTH_ENOMEM */
 #ifndef MYTH_CANDIDATES_BEFORE_H
@@ -17,7 +18,12 @@
 
 /* Whether anything is known of a change to the file. */
 bool myth_before_is_changed(const myth_source *src);
-typedef enum { MYTH_BEFORE_OLD, MYTH_BEFORE_NEW, MYTH_BEFORE_EXPOSED } myth_before;
+typedef enum { MYTH_BEFORE_OLD, MYTH_BEFORE_NEW, MYTH_BEFORE_EXPOSED, MYTH_BEFORE_LOST } myth_before;
+
+/* Adds to `found`, the places of src, those that its change made by what it took away, in the order of places.
+ * note: why they were not looked for; "" = they were. */
+myth_status myth_before_lost(myth_candidates *found, char note[96], myth_finder *f, myth_chunker *chunker,
+                             myth_mem *mem, const char *language, const myth_source *src, myth_error *err);
 
 /* Sets before[i], a myth_before, of each place of `found`, which are src's. */
 myth_status myth_before_mark(uint8_t *before, myth_finder *f, myth_chunker *chunker, myth_mem *mem,

@@ -78,38 +78,46 @@ myth_status myth_finder_chunker(myth_chunker **out, myth_finder *f, myth_error *
     return myth_chunker_open(out, f->cli->mem, f->has_worker ? f->worker : NULL, err);
 }
 
+/* What places are looked for in. before NULL: no change. */
+typedef struct {
+    const char *language, *name;
+    const unsigned char *text, *before;
+    uint64_t n_text, n_before;
+} looked_at;
+
 /* What was kept of a text; NULL = nothing. */
-static unsigned char *take(myth_finder *f, myth_kept_key *key, size_t *n, const char *language,
-                           const unsigned char *text, uint64_t n_text)
+static unsigned char *take(myth_finder *f, myth_kept_key *key, size_t *n, const looked_at *at)
 {
     pthread_mutex_lock(&f->mutex);
     myth_kept_begin(f->kept);
-    myth_kept_add(f->kept, language, strlen(language));
-    myth_kept_add(f->kept, text, n_text);
+    myth_kept_add(f->kept, at->language, strlen(at->language));
+    myth_kept_add(f->kept, at->text, at->n_text);
+    if (at->before)
+        myth_kept_add(f->kept, at->before, at->n_before);
     *key = myth_kept_end(f->kept);
     unsigned char *old = myth_kept_get_report(f->kept, key, n);
     pthread_mutex_unlock(&f->mutex);
     return old;
 }
 
-myth_status myth_finder_find(myth_candidates *out, bool *is_kept, myth_finder *f, myth_chunker *chunker,
-                             const char *language, const char *name, const unsigned char *text, uint64_t n_text,
-                             myth_error *err)
+static myth_status find(myth_candidates *out, bool *is_kept, myth_finder *f, myth_chunker *chunker, const looked_at *at,
+                        myth_error *err)
 {
     myth_kept_key key = {0};
     myth_candidates_bytes bytes = {0};
     myth_status st = MYTH_OK;
     bool is_there = false;
     size_t n;
-    unsigned char *old = f->kept ? take(f, &key, &n, language, text, n_text) : NULL;
+    unsigned char *old = f->kept ? take(f, &key, &n, at) : NULL;
     if (old)
-        st = myth_candidates_take(out, &is_there, f->cli->mem, old, n, text, n_text, err);
+        st = myth_candidates_take(out, &is_there, f->cli->mem, old, n, at->text, at->n_text, err);
     free(old);
     if (is_kept)
         *is_kept = is_there;
     if (is_there || st != MYTH_OK)
         return st;
-    st = myth_candidates_ask(out, &bytes, chunker, language, name, text, n_text, err);
+    st = myth_candidates_change(out, &bytes, chunker, at->language, at->name, at->text, at->n_text, at->before,
+                                at->n_before, err);
     if (f->kept && st == MYTH_OK && bytes.byte) {
         pthread_mutex_lock(&f->mutex);
         myth_kept_put_report(f->kept, &key, bytes.byte, bytes.n);
@@ -117,6 +125,22 @@ myth_status myth_finder_find(myth_candidates *out, bool *is_kept, myth_finder *f
     }
     myth_free(f->cli->mem, bytes.byte);
     return st;
+}
+
+myth_status myth_finder_find(myth_candidates *out, bool *is_kept, myth_finder *f, myth_chunker *chunker,
+                             const char *language, const char *name, const unsigned char *text, uint64_t n_text,
+                             myth_error *err)
+{
+    const looked_at at = {.language = language, .name = name, .text = text, .n_text = n_text};
+    return find(out, is_kept, f, chunker, &at, err);
+}
+
+myth_status myth_finder_change(myth_candidates *out, myth_finder *f, myth_chunker *chunker, const char *language,
+                               const char *name, const unsigned char *text, uint64_t n_text,
+                               const unsigned char *before, uint64_t n_before, myth_error *err)
+{
+    const looked_at at = {language, name, text, before, n_text, n_before};
+    return find(out, NULL, f, chunker, &at, err);
 }
 
 /* ---- many texts ---- */

@@ -2,6 +2,7 @@
  *
  *   myth_finder_open   opens the file of kept places (in the cache directory, candidates-1.db)
  *   myth_finder_find   the places of one text
+ *   myth_finder_change those that a change to it made, by what it took away
  *   myth_finder_all    those of many texts, with threads
  *
  * Kept     by language, bytes and program; what is kept is checked like a parser's answer. Without the file, and where
@@ -33,6 +34,11 @@ myth_status myth_finder_chunker(myth_chunker **out, myth_finder *f, myth_error *
 myth_status myth_finder_find(myth_candidates *out, bool *is_kept, myth_finder *f, myth_chunker *chunker,
                              const char *language, const char *name, const unsigned char *text, uint64_t n_text,
                              myth_error *err);
+
+/* The places of a change alone (myth_candidates_change), kept by both texts. */
+myth_status myth_finder_change(myth_candidates *out, myth_finder *f, myth_chunker *chunker, const char *language,
+                               const char *name, const unsigned char *text, uint64_t n_text,
+                               const unsigned char *before, uint64_t n_before, myth_error *err);
 
 enum { MYTH_FINDER_THREADS = 16 }; /* most of them */
 /* How many threads find places of n texts: --threads, else one for each core. */

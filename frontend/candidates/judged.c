@@ -228,6 +228,30 @@ static myth_status take_all(myth_judged *f, const myth_finder_text *text, const 
     return st;
 }
 
+/* Adds the places that the inspected change made by what it took away. */
+static myth_status add_lost(myth_judged *f, myth_finder *finder, myth_finder_text *text, const uint32_t *source,
+                            uint32_t n, myth_error *err)
+{
+    myth_chunker *chunker = NULL;
+    myth_status st = MYTH_OK;
+    char note[96] = "", why[160];
+    for (uint32_t i = 0; i < n && st == MYTH_OK && !is_stopped(f); i++) {
+        const myth_source *src = myth_material_of(f->material, source[i]);
+        if (!text[i].is_found || text[i].found.note[0] || !myth_before_is_changed(src))
+            continue;
+        if (!chunker)
+            st = myth_finder_chunker(&chunker, finder, err);
+        if (st == MYTH_OK)
+            st = myth_before_lost(&text[i].found, note, finder, chunker, f->mem, text[i].language, src, err);
+        if (st == MYTH_OK && note[0]) {
+            snprintf(why, sizeof(why), "what the change took away was not looked for: %s", note);
+            st = miss(f, src->path, 0, 0, why, err);
+        }
+    }
+    myth_chunker_close(chunker);
+    return st;
+}
+
 /* Of files that the inspected change touched: which places it brought. */
 static myth_status mark_brought(myth_judged *f, myth_finder *finder, myth_error *err)
 {
@@ -265,6 +289,8 @@ static myth_status find_all(myth_judged *f, myth_error *err)
         st = myth_finder_open(&finder, f->cli, f->o.keeps, f->o.cache_limit, err);
     if (st == MYTH_OK)
         st = myth_finder_all(finder, text, n, f->cli->cancel, err);
+    if (st == MYTH_OK)
+        st = add_lost(f, finder, text, source, n, err);
     if (st == MYTH_OK)
         st = take_all(f, text, source, n, err);
     if (st == MYTH_OK)
@@ -315,6 +341,7 @@ static bool set_texts(myth_judged *f, myth_given *g, const myth_candidates *k, c
         [MYTH_BEFORE_OLD] = "",
         [MYTH_BEFORE_NEW] = "; the text before the change had no such place",
         [MYTH_BEFORE_EXPOSED] = "; the line is old, and the change took away what spoke against it",
+        [MYTH_BEFORE_LOST] = "", /* its sentence says what */
     };
     char why[WHY];
     const char *since = what[before];
@@ -395,6 +422,20 @@ static bool is_same_call(const myth_candidates *k, const myth_candidate_place *a
            is_about_result(k->names + b->rule);
 }
 
+/* The place that says by what the change took away what place i says without it, or the other way round: of one rule in
+ * one line. found.n = none. */
+static uint32_t twin_of(const found_file *file, uint32_t i)
+{
+    const myth_candidates *k = &file->found;
+    const myth_before is = file->before ? (myth_before)file->before[i] : MYTH_BEFORE_OLD;
+    const myth_before want = is == MYTH_BEFORE_LOST ? MYTH_BEFORE_EXPOSED : MYTH_BEFORE_LOST;
+    for (uint32_t j = 0; j < k->n && (is == MYTH_BEFORE_LOST || is == MYTH_BEFORE_EXPOSED); j++)
+        if (file->before[j] == want && file->is_wanted[j] && k->candidate[i].line0 == k->candidate[j].line0 &&
+            strcmp(k->names + k->candidate[i].rule, k->names + k->candidate[j].rule) == 0)
+            return j;
+    return k->n;
+}
+
 /* What the places that say the same of a call make of one of them. Which of them is the finding depends on what the
  * judge thinks of each alone, and not on which it thinks more probable: two of them are often nearly equal, and any
  * edit of the function moves both a little. What the finding is known by depends on no probability at all. */
@@ -403,8 +444,13 @@ static keeping keeping_of(const myth_judged *f, const myth_judge *judge, const f
     const myth_candidates *k = &file->found;
     const myth_candidate_place *c = &k->candidate[i], *first = NULL;
     const int rule = rule_of(k->names + c->rule);
-    const double own = myth_judge_probability(judge, k, c, f->score[i], file->src->is_test);
+    const uint32_t twin = twin_of(file, i);
+    double own = myth_judge_probability(judge, k, c, f->score[i], file->src->is_test);
+    if (twin < k->n)
+        own = fmax(own, myth_judge_probability(judge, k, &k->candidate[twin], f->score[twin], file->src->is_test));
     keeping as = {.probability = own, .known = c, .is_brought = file->before && file->before[i]};
+    if (twin < k->n && file->before[i] == MYTH_BEFORE_EXPOSED)
+        as.said = &k->candidate[twin];
     for (uint32_t j = 0; j < k->n; j++) {
         const myth_candidate_place *o = &k->candidate[j];
         const int other = rule_of(k->names + o->rule);

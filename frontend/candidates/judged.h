@@ -7,6 +7,8 @@
  * Change    of an inspected change, places that the text before it did not have are its own, wherever their lines are
  *           (before.h): a check that was taken out leaves its place some lines below
  * Rule      the row of rules.def with the same id: every rule of retrieval/candidates has one
+ * Lost      a place that the change made by what it took away (before.h) is a finding in the place of one that it
+ *           exposed, of the same rule in the same line, with the larger of both probabilities
  * Once      of places of the two rules about results that nobody looks at (unchecked-return, missing-null-check) that
  *           are about one call and probable enough, that of the rule which comes first in rules.def is a finding, with
  *           the largest of their probabilities and what the change brought of any; the log says of the others which

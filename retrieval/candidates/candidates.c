@@ -73,16 +73,18 @@ myth_status myth_candidates_take(myth_candidates *out, bool *is_good, myth_mem *
     return MYTH_OK;
 }
 
-myth_status myth_candidates_ask(myth_candidates *out, myth_candidates_bytes *kept, myth_chunker *c,
-                                const char *language, const char *path, const unsigned char *text, uint64_t n,
-                                myth_error *err)
+myth_status myth_candidates_change(myth_candidates *out, myth_candidates_bytes *kept, myth_chunker *c,
+                                   const char *language, const char *path, const unsigned char *text, uint64_t n,
+                                   const unsigned char *before, uint64_t n_before, myth_error *err)
 {
     bool is_good = true;
     *out = (myth_candidates){0};
     *kept = (myth_candidates_bytes){0};
-    if (n == 0)
+    if (n == 0 || (before && n_before == 0))
         return MYTH_OK; /* read to its end: it has no places */
-    myth_status st = myth_chunk_read_tree(&kept->byte, &kept->n, out->note, c, language, path, text, n, err);
+    myth_status st = before ? myth_chunk_read_change(&kept->byte, &kept->n, out->note, c, language, path, text, n,
+                                                     before, n_before, err)
+                            : myth_chunk_read_tree(&kept->byte, &kept->n, out->note, c, language, path, text, n, err);
     if (st != MYTH_OK || !kept->byte)
         return st;
     st = myth_candidates_take(out, &is_good, myth_chunker_mem(c), kept->byte, kept->n, text, n, err);
@@ -93,6 +95,13 @@ myth_status myth_candidates_ask(myth_candidates *out, myth_candidates_bytes *kep
     if (!is_good)
         snprintf(out->note, sizeof(out->note), "candidates: the answer of the parsers' process is invalid");
     return st;
+}
+
+myth_status myth_candidates_ask(myth_candidates *out, myth_candidates_bytes *kept, myth_chunker *c,
+                                const char *language, const char *path, const unsigned char *text, uint64_t n,
+                                myth_error *err)
+{
+    return myth_candidates_change(out, kept, c, language, path, text, n, NULL, 0, err);
 }
 
 myth_status myth_candidates_find(myth_candidates *out, myth_chunker *c, const char *language, const char *path,

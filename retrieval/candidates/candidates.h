@@ -54,6 +54,11 @@ typedef struct {
 myth_status myth_candidates_ask(myth_candidates *out, myth_candidates_bytes *kept, myth_chunker *c,
                                 const char *language, const char *path, const unsigned char *text, uint64_t n,
                                 myth_error *err);
+/* The places of a change alone, whose rows are at the event `lost`: what the text had before it, n_before bytes, and
+ * has not. Their sentences name lines of that text, about_line is 0. */
+myth_status myth_candidates_change(myth_candidates *out, myth_candidates_bytes *kept, myth_chunker *c,
+                                   const char *language, const char *path, const unsigned char *text, uint64_t n,
+                                   const unsigned char *before, uint64_t n_before, myth_error *err);
 /* Reads an answer that was kept, which is checked like a new one. *is_good: it is an answer about such a text. */
 myth_status myth_candidates_take(myth_candidates *out, bool *is_good, myth_mem *mem, const unsigned char *bytes,
                                  uint64_t n_bytes, const unsigned char *text, uint64_t n, myth_error *err);

@@ -5,10 +5,12 @@
  *          between the passes, for functions of up to MOST_EVENTS events together; those behind are read again
  * Answer   a head, the candidates, their names */
 #include "find.h"
+#include "retrieval/candidates/change/change.h"
 #include "retrieval/candidates/flow/flow_impl.h"
 #include "pack.h"
 
 #include "engine/base/array.h"
+#include "engine/base/hash.h"
 #include "retrieval/parse/grammars.h"
 
 #include <stdio.h>
@@ -18,6 +20,7 @@
 
 #include "rules.inc"
 
+enum { CHANGED = 1024 /* most functions of a file that a change is looked for in */ };
 enum { GRAMMARS = 16, ROWS = 512, MOST_EVENTS = 1 << 20, ROUNDS = 3 /* of calls that hand a request on */ };
 
 typedef struct {
@@ -48,6 +51,9 @@ typedef struct {
     uint32_t n_before;   /* candidates of the functions before this one */
     uint16_t *row;       /* [out.n] of each candidate, before they are sorted */
     uint32_t cap_row;
+    uint64_t
+        *unchanged; /* [n_unchanged] of a change: the hashes of the functions before it, in order; NULL = no change */
+    uint32_t n_unchanged, cap_unchanged;
     lines *unused; /* [n_unused] from the line #if 0 to the one that ends it */
     uint32_t n_unused, cap_unused;
 } finding;
@@ -267,6 +273,8 @@ static void fill_say(char *dst, size_t cap, const myth_pack_row *row, myth_facts
             myth_fact_text(k, MYTH_FACT_origin_call, e, value, sizeof(value));
         else if (m == 4 && memcmp(p + 1, "line", 4) == 0)
             snprintf(value, sizeof(value), "%u", k->at_line);
+        else if (m == 3 && memcmp(p + 1, "was", 3) == 0 && at->kind == MYTH_EVENT_LOST)
+            snprintf(value, sizeof(value), "%s", f->names + f->lost[at->call].text);
         for (const char *v = value; *v && n + 1 < cap; v++)
             dst[n++] = *v;
         p = end + 1;
@@ -359,7 +367,7 @@ static bool add(finding *w, const myth_pack_row *row, uint32_t r, myth_facts *k,
         .line1 = myth_flow_last_line(at->node),
         .function_line0 = f->line0,
         .function_line1 = f->line1,
-        .about_line = k->at_line,
+        .about_line = at->kind == MYTH_EVENT_LOST ? 0 : k->at_line, /* the line is none of this text */
         .from = at->kind == MYTH_EVENT_FIELD ? UINT32_MAX : myth_facts_call_off(k, e),
     };
     c.rule = put_text(w, row->id);
@@ -387,6 +395,8 @@ static void try_rows(finding *w, myth_flow *f)
     w->n_before = w->out.n;
     for (uint32_t e = 0; e < f->n_event && !w->is_failed; e++) {
         const uint8_t kind = f->event[e].kind;
+        if (w->unchanged && kind != MYTH_EVENT_LOST)
+            continue;
         round_now++;
         const char *full = "";
         const myth_pack_mask callee = myth_pack_lists_of(rules, f->names + f->event[e].name);
@@ -416,6 +426,119 @@ static bool read_flow(finding *w, uint32_t i)
     return myth_flow_read(f, w->function[i], ts_node_is_null(ts_node_parent(w->function[i])));
 }
 
+/* ---- a change ---- */
+
+static int by_hash(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static uint64_t hash_of(const myth_tree *tree, TSNode node)
+{
+    const uint32_t off = ts_node_start_byte(node), end = ts_node_end_byte(node);
+    return end <= tree->n && off <= end ? myth_hash_bytes(tree->text + off, end - off) : 0;
+}
+
+/* Whether the function stands before the change word by word. */
+static bool is_unchanged(const finding *w, TSNode function)
+{
+    const uint64_t hash = hash_of(w->tree, function);
+    return bsearch(&hash, w->unchanged, w->n_unchanged, sizeof(hash), by_hash) != NULL;
+}
+
+static bool on_old_function(void *arg, TSNode function)
+{
+    finding *w = arg;
+    if (!MYTH_ARRAY_ROOM(w->mem, MYTH_MEM_OTHER, "functions before a change", &w->unchanged, w->n_unchanged,
+                         &w->cap_unchanged))
+        return false;
+    w->unchanged[w->n_unchanged++] = hash_of(w->tree->before, function);
+    return true;
+}
+
+/* Lists the functions before the change. */
+static bool list_old(finding *w)
+{
+    if (!MYTH_ARRAY_ROOM(w->mem, MYTH_MEM_OTHER, "functions before a change", &w->unchanged, 0, &w->cap_unchanged) ||
+        !myth_flow_each(&w->of->roles, *w->tree->before->root, on_old_function, w))
+        return false;
+    if (w->n_unchanged > 1)
+        qsort(w->unchanged, w->n_unchanged, sizeof(*w->unchanged), by_hash);
+    return true;
+}
+
+/* What is known while the functions before a change are gone through. */
+typedef struct {
+    finding *w;
+    uint64_t *hash; /* [n_hash] of the functions after it, in order */
+    bool *is_taken; /* [w->n_flow] its function before the change was found */
+    uint32_t n_hash, n;
+} comparing;
+
+static void close_flow(myth_flow *f)
+{
+    if (f->mem)
+        myth_flow_close(f);
+}
+
+/* Compares a function, or with the root what is outside of all, with what it became. */
+static bool compare_old(comparing *c, TSNode node, bool is_file)
+{
+    finding *w = c->w;
+    const myth_tree *before = w->tree->before;
+    myth_flow old = {0};
+    myth_flow_open(&old, w->mem, &w->of->roles, (const char *)before->text, before->n);
+    old.stop = before->stop;
+    old.stop_arg = before->stop_arg;
+    bool is_good = myth_flow_read(&old, node, is_file), is_found = false;
+    const char *name = is_good ? old.names + old.name : "";
+    for (uint32_t i = 0; i < w->n_flow && is_good && !is_found && (is_file || *name); i++) {
+        myth_flow *f = &w->flow[i];
+        if (!f->mem || c->is_taken[i] || f->is_file != is_file || strcmp(f->names + f->name, name) != 0)
+            continue;
+        is_found = c->is_taken[i] = true;
+        if (!f->cut_line && !old.cut_line)
+            is_good = myth_change_lost(f, &old);
+        if (is_good)
+            try_rows(w, f);
+        is_good = is_good && !w->is_failed;
+    }
+    close_flow(&old);
+    return is_good;
+}
+
+static bool on_changed_function(void *arg, TSNode function)
+{
+    comparing *c = arg;
+    const uint64_t hash = hash_of(c->w->tree->before, function);
+    if (bsearch(&hash, c->hash, c->n_hash, sizeof(hash), by_hash) || c->n++ >= CHANGED)
+        return true;
+    return compare_old(c, function, false);
+}
+
+/* Finds the places of a change, when the functions after it were read. */
+static bool read_change(finding *w)
+{
+    comparing c = {.w = w};
+    c.hash = myth_alloc_n(w->mem, MYTH_MEM_OTHER, "functions of a change", w->n_flow + 1u, sizeof(*c.hash));
+    c.is_taken = myth_alloc_n(w->mem, MYTH_MEM_OTHER, "functions of a change", w->n_flow + 1u, sizeof(*c.is_taken));
+    bool is_good = c.hash && c.is_taken;
+    for (uint32_t i = 0; is_good && i < w->n_flow; i++) {
+        c.hash[c.n_hash++] = hash_of(w->tree, w->function[i]);
+        c.is_taken[i] = false;
+    }
+    if (is_good && c.n_hash > 1)
+        qsort(c.hash, c.n_hash, sizeof(*c.hash), by_hash);
+    is_good = is_good && compare_old(&c, *w->tree->before->root, true) &&
+              myth_flow_each(&w->of->roles, *w->tree->before->root, on_changed_function, &c);
+    myth_free(w->mem, c.hash);
+    myth_free(w->mem, c.is_taken);
+    return is_good;
+}
+
+/* ---- the functions of a file ---- */
+
 static bool on_function(void *arg, TSNode function)
 {
     finding *w = arg;
@@ -423,10 +546,19 @@ static bool on_function(void *arg, TSNode function)
         !MYTH_ARRAY_ROOM(w->mem, MYTH_MEM_OTHER, "flows", &w->function, w->n_flow, &w->cap_function))
         return false;
     myth_flow *f = &w->flow[w->n_flow];
+    const bool is_file = w->n_flow == 0;
     w->function[w->n_flow++] = function;
     if (!read_flow(w, w->n_flow - 1))
         return false;
     myth_file_facts_add(&w->file, f);
+    if (w->unchanged) {
+        if (!is_file && is_unchanged(w, function))
+            myth_flow_close(f);
+        w->n_event += f->n_event;
+        if (f->mem && w->n_event > MOST_EVENTS)
+            myth_flow_close(f);
+        return !w->file.is_failed;
+    }
     w->n_event += f->n_event;
     if (f->cut_line && !w->cut_line)
         w->cut_line = f->cut_line;
@@ -494,15 +626,17 @@ static bool read_tree(const myth_tree *tree, myth_tree_answer *out)
     if (!w.of)
         return false;
     put_text(&w, "");
-    bool is_good = !w.is_failed && find_unused(&w);
+    bool is_good = !w.is_failed && find_unused(&w) && (!tree->before || list_old(&w));
     if (w.of->rules.n_row > 0)
         is_good = is_good && on_function(&w, *tree->root) && myth_flow_each(&w.of->roles, *tree->root, on_function, &w);
     if (w.of->rules.n_row > 0)
         myth_facts_habits_file(&w.file, &w.of->roles, (const char *)tree->text, tree->n, *tree->root);
     myth_file_facts_settle(&w.file, lists_of, &w.of->rules);
-    if (is_good)
+    if (is_good && tree->before)
+        is_good = read_change(&w);
+    else if (is_good)
         hand_requests(&w);
-    for (uint32_t i = 0; i < w.n_flow && is_good; i++)
+    for (uint32_t i = 0; i < w.n_flow && is_good && !tree->before; i++)
         is_good = try_function(&w, i);
     if (w.out.n > 1)
         qsort(w.out.candidate, w.out.n, sizeof(*w.out.candidate), by_place);
@@ -518,6 +652,7 @@ static bool read_tree(const myth_tree *tree, myth_tree_answer *out)
     myth_free(w.mem, w.out.candidate);
     myth_free(w.mem, w.row);
     myth_free(w.mem, w.unused);
+    myth_free(w.mem, w.unchanged);
     myth_free(w.mem, w.out.names);
     myth_file_facts_close(&w.file);
     return is_good;

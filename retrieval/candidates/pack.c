@@ -22,7 +22,7 @@ static const char *const event_name[MYTH_EVENT_N] = {
     [MYTH_EVENT_ARG] = "arg",       [MYTH_EVENT_RETURN] = "return",     [MYTH_EVENT_LEAVE] = "leave",
     [MYTH_EVENT_DIVIDE] = "divide", [MYTH_EVENT_CATCH] = "catch",       [MYTH_EVENT_SWAPPED] = "swapped",
     [MYTH_EVENT_COPIED] = "copied", [MYTH_EVENT_CONTRARY] = "contrary", [MYTH_EVENT_FIELD] = "field",
-    [MYTH_EVENT_HABIT] = "habit",
+    [MYTH_EVENT_HABIT] = "habit",   [MYTH_EVENT_LOST] = "lost",
 };
 
 static bool word_is(const char *p, size_t n, const char *want) { return strlen(want) == n && memcmp(p, want, n) == 0; }

@@ -299,13 +299,20 @@ static bool is_sane(const myth_chunks *k, const unsigned char *text, uint64_t n)
     return at == n;
 }
 
-static bool request(myth_chunker *c, myth_wire_verb verb, uint32_t grammar, const char *path, const unsigned char *text,
-                    uint64_t n, myth_chunk_answer *a)
+/* What a request is about. before NULL: no change. */
+typedef struct {
+    const char *path;
+    const unsigned char *text, *before;
+    uint64_t n, n_before;
+} file_of;
+
+static bool request(myth_chunker *c, myth_wire_verb verb, uint32_t grammar, const file_of *file, myth_chunk_answer *a)
 {
-    myth_chunk_request q = {.magic = MYTH_WIRE_MAGIC, .verb = verb, .grammar = grammar, .n = n};
-    q.n_path = (uint32_t)strnlen(path, MYTH_WIRE_PATH);
-    if (!send_bytes(c, &q, sizeof(q)) || !send_bytes(c, path, q.n_path) || !send_bytes(c, text, n) ||
-        !get(c, a, sizeof(*a)))
+    myth_chunk_request q = {
+        .magic = MYTH_WIRE_MAGIC, .verb = verb, .grammar = grammar, .n = file->n, .n_before = file->n_before};
+    q.n_path = (uint32_t)strnlen(file->path, MYTH_WIRE_PATH);
+    if (!send_bytes(c, &q, sizeof(q)) || !send_bytes(c, file->path, q.n_path) || !send_bytes(c, file->text, file->n) ||
+        !send_bytes(c, file->before, file->n_before) || !get(c, a, sizeof(*a)))
         return false;
     a->note[sizeof(a->note) - 1] = '\0';
     if (a->is_failed || a->is_text) {
@@ -335,7 +342,7 @@ static bool ready(myth_chunker *c, uint32_t grammar, bool *is_unasked)
     if (c->loaded & (uint64_t)1 << grammar)
         return true;
     set_time(c, LOAD_MS);
-    if (!request(c, MYTH_WIRE_LOAD, grammar, "", NULL, 0, &a)) {
+    if (!request(c, MYTH_WIRE_LOAD, grammar, &(file_of){.path = ""}, &a)) {
         *is_unasked = !a.is_failed;
         return false;
     }
@@ -352,7 +359,7 @@ static myth_status ask(myth_chunks *out, myth_chunker *c, uint32_t grammar, cons
     if (!ready(c, grammar, &out->is_unasked))
         return MYTH_OK;
     set_time(c, MYTH_PARSE_MS + SLACK_MS);
-    if (!request(c, MYTH_WIRE_CUT, grammar, path, text, n, &a)) {
+    if (!request(c, MYTH_WIRE_CUT, grammar, &(file_of){.path = path, .text = text, .n = n}, &a)) {
         out->is_failed = !a.is_over;
         return MYTH_OK;
     }
@@ -466,10 +473,10 @@ myth_status myth_chunk_file(myth_chunks *out, myth_chunker *c, const char *langu
     return st;
 }
 
-myth_status myth_chunk_read_tree(unsigned char **out, uint64_t *n_out, char note[96], myth_chunker *c,
-                                 const char *language, const char *path, const unsigned char *text, uint64_t n,
-                                 myth_error *err)
+static myth_status read_tree(unsigned char **out, uint64_t *n_out, char note[96], myth_chunker *c, const char *language,
+                             const file_of *file, myth_error *err)
 {
+    const uint64_t n = file->n;
     const int grammar = c->path && n > 0 ? myth_grammar_find(language) : -1;
     myth_chunk_answer a = {0};
     bool is_unasked;
@@ -479,17 +486,17 @@ myth_status myth_chunk_read_tree(unsigned char **out, uint64_t *n_out, char note
         snprintf(note, 96, n > 0 ? "parse: no grammar" : "parse: empty");
         return MYTH_OK;
     }
-    if (!is_shaped(note, 96, text, n))
+    if (!is_shaped(note, 96, file->text, n) || (file->before && !is_shaped(note, 96, file->before, file->n_before)))
         return MYTH_OK;
     c->note[0] = '\0';
     if (ready(c, (uint32_t)grammar, &is_unasked)) {
         set_time(c, MYTH_PARSE_MS + SLACK_MS);
-        if (request(c, MYTH_WIRE_READ, (uint32_t)grammar, path, text, n, &a)) {
+        if (request(c, MYTH_WIRE_READ, (uint32_t)grammar, file, &a)) {
             const bool is_answer = a.magic == MYTH_WIRE_MAGIC && a.n_names <= MYTH_WIRE_READ_BYTES;
             unsigned char *bytes = is_answer ? myth_alloc(c->mem, MYTH_MEM_OTHER, "answer", a.n_names) : NULL;
             if (is_answer && !bytes) {
                 end_worker(c, true);
-                return myth_fail(err, MYTH_ENOMEM, "%s: %u bytes about its tree", path, a.n_names);
+                return myth_fail(err, MYTH_ENOMEM, "%s: %u bytes about its tree", file->path, a.n_names);
             }
             if (is_answer && get(c, bytes, a.n_names)) {
                 *out = bytes;
@@ -505,4 +512,20 @@ myth_status myth_chunk_read_tree(unsigned char **out, uint64_t *n_out, char note
     }
     memcpy(note, c->note, sizeof(c->note));
     return MYTH_OK;
+}
+
+myth_status myth_chunk_read_tree(unsigned char **out, uint64_t *n_out, char note[96], myth_chunker *c,
+                                 const char *language, const char *path, const unsigned char *text, uint64_t n,
+                                 myth_error *err)
+{
+    const file_of file = {.path = path, .text = text, .n = n};
+    return read_tree(out, n_out, note, c, language, &file, err);
+}
+
+myth_status myth_chunk_read_change(unsigned char **out, uint64_t *n_out, char note[96], myth_chunker *c,
+                                   const char *language, const char *path, const unsigned char *text, uint64_t n,
+                                   const unsigned char *before, uint64_t n_before, myth_error *err)
+{
+    const file_of file = {.path = path, .text = text, .n = n, .before = before, .n_before = n_before};
+    return read_tree(out, n_out, note, c, language, &file, err);
 }

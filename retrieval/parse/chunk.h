@@ -42,6 +42,10 @@ void myth_chunks_free(myth_chunks *chunks, myth_mem *mem);
 myth_status myth_chunk_read_tree(unsigned char **out, uint64_t *n_out, char note[96], myth_chunker *c,
                                  const char *language, const char *path, const unsigned char *text, uint64_t n,
                                  myth_error *err);
+/* The same of a file and what it was before a change, n_before bytes: the reader gets both trees. */
+myth_status myth_chunk_read_change(unsigned char **out, uint64_t *n_out, char note[96], myth_chunker *c,
+                                   const char *language, const char *path, const unsigned char *text, uint64_t n,
+                                   const unsigned char *before, uint64_t n_before, myth_error *err);
 myth_mem *myth_chunker_mem(const myth_chunker *c);
 
 /* Whether this build has a grammar for the language. */

@@ -1,7 +1,7 @@
 /* chunk_wire.h - the messages between a chunker and its worker, over a socket. Both are the same program, so
  * numbers have the machine's byte order and structs its layout.
  *
- * Request  myth_chunk_request, n_path bytes of path, n bytes of text
+ * Request  myth_chunk_request, n_path bytes of path, n bytes of text, n_before bytes of the text before a change to it
  * Answer   myth_chunk_answer; after a cut then the arrays of chunks, symbols, references and names; after a reading
  *          n_names bytes of the reader's (tree_reader.h)
  * Trust    the chunker checks everything in an answer, because the worker has read hostile text */
@@ -18,7 +18,7 @@ typedef enum { MYTH_WIRE_LOAD, MYTH_WIRE_CUT, MYTH_WIRE_READ } myth_wire_verb;
 
 typedef struct {
     uint32_t magic, verb, grammar, n_path;
-    uint64_t n;
+    uint64_t n, n_before;
 } myth_chunk_request;
 
 typedef struct {

@@ -456,20 +456,28 @@ static bool cut_file(worker *w, slot *s, const char *path, const unsigned char *
     return is_late ? fail_late(w, what) : is_sent;
 }
 
-static bool read_file(worker *w, slot *s, const char *path, const unsigned char *text, uint64_t n)
+/* n_before > 0: the bytes behind the text are what it was before a change. */
+static bool read_file(worker *w, slot *s, const char *path, const unsigned char *text, uint64_t n, uint64_t n_before)
 {
     wrong bad = {0};
     bool is_sent;
     if (!w->reader)
         return fail("worker: it has no reader of trees", false);
     begin_request(w, path);
-    TSTree *tree = tree_of(w, s, text, n, &bad);
-    if (!tree)
+    TSTree *tree = tree_of(w, s, text, n, &bad), *old = NULL;
+    if (tree && n_before) {
+        w->n_left = MYTH_PARSE_STEPS;
+        old = tree_of(w, s, text + n, n_before, &bad);
+    }
+    if (!tree || (n_before && !old)) {
+        if (tree)
+            ts_tree_delete(tree);
         return fail_late(w, "parse");
+    }
     w->n_left = MYTH_PARSE_STEPS; /* as many again: what a parse needs does not decide how much is read */
-    const TSNode root = ts_tree_root_node(tree);
+    const TSNode root = ts_tree_root_node(tree), old_root = old ? ts_tree_root_node(old) : (TSNode){0};
     myth_tree_answer out = {.mem = w->mem};
-    const myth_tree in = {
+    myth_tree in = {
         .grammar = s->grammar.name,
         .language = (const TSLanguage *)s->grammar.language(),
         .root = &root,
@@ -478,6 +486,13 @@ static bool read_file(worker *w, slot *s, const char *path, const unsigned char 
         .stop = stop_symbols,
         .stop_arg = w,
     };
+    myth_tree before = in;
+    if (old) {
+        before.root = &old_root;
+        before.text = text + n;
+        before.n = (uint32_t)n_before;
+        in.before = &before;
+    }
     if (w->reader->read(&in, &out) && out.n <= MYTH_WIRE_READ_BYTES) {
         const myth_chunk_answer a = {.magic = MYTH_WIRE_MAGIC, .n_names = out.n};
         is_sent = myth_wire_write(1, &a, sizeof(a)) && myth_wire_write(1, out.bytes, out.n);
@@ -486,6 +501,8 @@ static bool read_file(worker *w, slot *s, const char *path, const unsigned char 
                                            : fail("worker: its reader has no memory or wrong rules", false);
     myth_free(w->mem, out.bytes);
     ts_tree_delete(tree);
+    if (old)
+        ts_tree_delete(old);
     return is_sent;
 }
 
@@ -528,14 +545,16 @@ int myth_chunk_worker(const myth_tree_reader *reader)
     w.reader = reader;
     bool is_good = true;
     while (is_good && myth_wire_read(0, &q, sizeof(q))) {
-        is_good = q.magic == MYTH_WIRE_MAGIC && q.n <= MYTH_PARSE_FILE_BYTES && q.n_path <= MYTH_WIRE_PATH;
-        if (is_good && q.n > cap) {
+        is_good = q.magic == MYTH_WIRE_MAGIC && q.n <= MYTH_PARSE_FILE_BYTES && q.n_before <= MYTH_PARSE_FILE_BYTES &&
+                  q.n_path <= MYTH_WIRE_PATH;
+        const uint64_t n_all = is_good ? q.n + q.n_before : 0;
+        if (n_all > cap) {
             myth_free(w.mem, text);
-            text = myth_alloc(w.mem, MYTH_MEM_OTHER, "text", q.n);
-            cap = text ? q.n : 0;
+            text = myth_alloc(w.mem, MYTH_MEM_OTHER, "text", n_all);
+            cap = text ? n_all : 0;
             is_good = text != NULL;
         }
-        is_good = is_good && myth_wire_read(0, path, q.n_path) && myth_wire_read(0, text, q.n);
+        is_good = is_good && myth_wire_read(0, path, q.n_path) && myth_wire_read(0, text, n_all);
         if (!is_good)
             break;
         path[q.n_path] = '\0';
@@ -545,7 +564,8 @@ int myth_chunk_worker(const myth_tree_reader *reader)
         else if (!s)
             is_good = fail("worker: the grammar is not loaded", false);
         else
-            is_good = q.verb == MYTH_WIRE_CUT ? cut_file(&w, s, path, text, q.n) : read_file(&w, s, path, text, q.n);
+            is_good = q.verb == MYTH_WIRE_CUT ? cut_file(&w, s, path, text, q.n)
+                                              : read_file(&w, s, path, text, q.n, q.n_before);
     }
     for (int i = 0; i < MAX_GRAMMAR; i++) {
         if (w.slot[i].parser)

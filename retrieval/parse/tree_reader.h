@@ -19,8 +19,9 @@ typedef struct {
     uint32_t n, cap;
 } myth_tree_answer;
 
-/* A file and its tree. The text is the one that was parsed or differs from it in blanked words only. */
-typedef struct {
+/* A file and its tree. The text is the one that was parsed or differs from it in blanked words only. before: the same
+ * file before a change, of which the answer is to be; NULL = it is to be of the file as it is. */
+typedef struct myth_tree {
     const char *grammar;
     const struct TSLanguage *language;
     const struct TSNode *root;
@@ -28,6 +29,7 @@ typedef struct {
     uint32_t n;
     bool (*stop)(void *arg); /* asked now and then */
     void *stop_arg;
+    const struct myth_tree *before;
 } myth_tree;
 
 typedef struct {

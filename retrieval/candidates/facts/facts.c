@@ -600,6 +600,15 @@ static int fact_misuse(myth_facts *k, uint32_t e)
     return how > MYTH_MISUSE_FIRST ? how - MYTH_MISUSE_FIRST : 0;
 }
 
+static int fact_lost(myth_facts *k, uint32_t e)
+{
+    const myth_event *at = myth_facts_event(k, e);
+    if (at->kind != MYTH_EVENT_LOST)
+        return 0;
+    k->at_line = at->call < k->flow->n_lost ? k->flow->lost[at->call].line : 0;
+    return at->how;
+}
+
 /* ---- the table ---- */
 
 static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
@@ -746,6 +755,7 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_asked_rights] = myth_fact_asked_rights,
     [MYTH_FACT_habit] = fact_habit,
     [MYTH_FACT_misuse] = fact_misuse,
+    [MYTH_FACT_lost] = fact_lost,
     [MYTH_FACT_of_pattern] = myth_fact_of_pattern,
 };
 

@@ -29,6 +29,7 @@ void myth_flow_close(myth_flow *f)
     myth_free(f->mem, f->test);
     myth_free(f->mem, f->path);
     myth_free(f->mem, f->branch);
+    myth_free(f->mem, f->lost);
     myth_free(f->mem, f->names);
     myth_free(f->mem, f->slot);
     *f = (myth_flow){0};
@@ -618,7 +619,7 @@ static void walk_file(myth_flow *f, TSNode node, uint32_t depth)
 
 static bool read_once(myth_flow *f, TSNode function, bool is_file, bool is_outer)
 {
-    f->n_event = f->n_scope = f->n_test = f->n_path = f->n_names = 0;
+    f->n_event = f->n_scope = f->n_test = f->n_path = f->n_names = f->n_lost = 0;
     f->n_statement = f->now_scope = f->now_test = 0;
     f->dropped = f->deferred = NULL;
     f->n_label = 0;

@@ -46,6 +46,7 @@ typedef enum {
     MYTH_EVENT_COPIED,   /* a name that stayed where a line was copied and all others were changed */
     MYTH_EVENT_CONTRARY, /* code that contradicts itself: contrary.c */
     MYTH_EVENT_HABIT,    /* a form that is nearly always a mistake in its language: habits.c */
+    MYTH_EVENT_LOST,     /* what a change took from it: ../change */
     MYTH_EVENT_N
 } myth_event_kind;
 
@@ -153,6 +154,11 @@ typedef struct {
     uint32_t off, end, group;
 } myth_branch;
 
+/* A line of the function before a change. */
+typedef struct {
+    uint32_t line, text; /* text: an offset into names */
+} myth_lost_line;
+
 typedef struct {
     const myth_roles *roles;
     myth_mem *mem;
@@ -165,11 +171,12 @@ typedef struct {
     myth_scope *scope;
     myth_test *test;
     myth_path *path;
-    myth_branch *branch; /* [n_branch] in the order in which they begin; of a whole file none */
-    char *names;         /* zero-terminated, the empty one first; kept from function to function */
+    myth_branch *branch;  /* [n_branch] in the order in which they begin; of a whole file none */
+    myth_lost_line *lost; /* [n_lost] which event of MYTH_EVENT_LOST has by its number `call` */
+    char *names;          /* zero-terminated, the empty one first; kept from function to function */
     uint32_t n_event, n_scope, n_test, n_path, n_names;
     uint32_t cap_event, cap_scope, cap_test, cap_path, cap_names;
-    uint32_t n_branch, cap_branch;
+    uint32_t n_branch, cap_branch, n_lost, cap_lost;
     uint32_t *slot, n_slot;                    /* a table of paths by their text */
     uint32_t label[MYTH_FLOW_LABELS], n_label; /* offsets of labels, which a goto comes to */
     uint32_t name;                             /* of the function */

@@ -56,6 +56,32 @@ void myth_flow_put_form(myth_flow *f, myth_event_kind kind, int how, TSNode at, 
     e->call = line;
 }
 
+/* The path that has the text; 0 = the function has none. */
+static uint32_t path_by_text(const myth_flow *f, const char *text)
+{
+    for (uint32_t p = 1; p < f->n_path && *text; p++)
+        if (strcmp(f->names + f->path[p].text, text) == 0)
+            return p;
+    return 0;
+}
+
+bool myth_flow_put_lost(myth_flow *f, int how, uint32_t at, const char *about, const char *name, uint32_t line,
+                        const char *text, uint32_t n_text)
+{
+    if (!MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "lines of a change", &f->lost, f->n_lost, &f->cap_lost))
+        return false;
+    const uint32_t path = path_by_text(f, about);
+    const myth_event of = f->event[at];
+    myth_event *e = put_event(f, MYTH_EVENT_LOST, of.node, path ? path : of.path, 2 * MYTH_FLOW_EVENTS);
+    e->how = (uint8_t)how;
+    e->scope = of.scope;
+    e->statement = of.statement;
+    e->call = f->n_lost;
+    e->name = *name ? myth_flow_put_name(f, name, (uint32_t)strlen(name)) : 0; /* moves no event */
+    f->lost[f->n_lost++] = (myth_lost_line){line, myth_flow_put_name(f, text, n_text)};
+    return !f->is_failed;
+}
+
 uint32_t myth_flow_open_scope(myth_flow *f, myth_scope_kind kind, TSNode node, uint32_t test)
 {
     if (f->is_failed ||

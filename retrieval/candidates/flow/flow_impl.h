@@ -53,6 +53,10 @@ myth_event *myth_flow_put_event(myth_flow *f, myth_event_kind kind, TSNode node,
 bool myth_flow_has_room(myth_flow *f, TSNode node, uint32_t most);
 /* A form of code (../forms): `how` says which one, its path is made of `about`, `line` belongs to it; 0 = none. */
 void myth_flow_put_form(myth_flow *f, myth_event_kind kind, int how, TSNode at, TSNode about, uint32_t line);
+/* What event `at` lost (../change): `how` says what, `about` is a path's text, `name` the function of a call; the
+ * line's text without blanks at its ends. False without memory. */
+bool myth_flow_put_lost(myth_flow *f, int how, uint32_t at, const char *about, const char *name, uint32_t line,
+                        const char *text, uint32_t n_text);
 uint32_t myth_flow_open_scope(myth_flow *f, myth_scope_kind kind, TSNode node, uint32_t test);
 void myth_flow_close_scope(myth_flow *f, uint32_t scope);
 uint32_t myth_flow_open_test(myth_flow *f, TSNode node, bool is_loop);

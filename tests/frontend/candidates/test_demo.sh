@@ -31,7 +31,7 @@ for line in 13 31 33 42 43; do
         fail "line $line, of which the text speaks, is not shown"
 done
 grep -q '^user.c:12: HIGH .*missing-null-check' "$dir/out" || fail "the place that the change brought is not shown"
-grep -q 'the line is old, and the change took away what spoke against it' "$dir/out" || fail "no word about the change"
+grep -q 'line 12 before the change asked for it: if (u == NULL)' "$dir/out" || fail "no word about the change"
 grep -q 'What it gives 0.34 is a finding' "$dir/out" || fail "no word about the limit"
 "$mythos" candidates tests/corpus/demo.c --judge >"$dir/some" 2>"$dir/notes"
 grep -q 'takes what has at least 0.34$' "$dir/notes" || fail "another limit than the text says: $(cat "$dir/notes")"

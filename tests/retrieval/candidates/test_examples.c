@@ -1,6 +1,7 @@
 /* test_examples.c - what the rules find in the files of tests/corpus/candidates, against the marks in them: a line that
  * ends in "FIRES rule/row" has that place, and no other line has one. Every row finds something, and every rule has a
- * function quiet_<rule> in which it finds nothing. */
+ * function quiet_<rule> in which it finds nothing. Where NAME.before.END stands beside NAME.END, the places are those
+ * of the change from one to the other: those of the rows whose names begin with removed-, and no others. */
 #include "retrieval/candidates/candidates.h"
 #include "tests/support/check.h"
 #include "tests/support/chunks.h"
@@ -33,7 +34,7 @@ static const example examples[] = {
 /* Files of one name hold examples of the same rules; a language has those that it needs. */
 static const char *const file_name[] = {"examples", "contrary", "requests", "settings", "habits", "input",
                                         "sizes",    "shared",   "readers",  "leaks",    "built",  "settled",
-                                        "policy",   "doubles",  "browser",  "ends",     "old"};
+                                        "policy",   "doubles",  "browser",  "ends",     "old",    "change"};
 
 enum { FILES = sizeof(file_name) / sizeof(*file_name) };
 
@@ -115,12 +116,14 @@ static void wrong(const char *file, uint32_t line, const char *key, const char *
     n_wrong++;
 }
 
-static void check_places(const char *file, const myth_candidates *k)
+static void check_places(const char *file, const myth_candidates *k, bool is_change)
 {
     for (uint32_t i = 0; i < k->n; i++) {
         const myth_candidate_place *c = &k->candidate[i];
         char key[KEY];
         snprintf(key, sizeof(key), "%s/%s", k->names + c->rule, k->names + c->row);
+        if ((strncmp(k->names + c->row, "removed-", 8) == 0) != is_change)
+            wrong(file, c->line0, key, is_change ? "is no row of a change" : "is found without a change");
         put(&found, c->line0, key);
         put(&of_language, 1, key);
         if (!has(&marked, c->line0, key)) {
@@ -161,8 +164,26 @@ static void check_rows(const example *x, char *const text[FILES])
     }
 }
 
+/* Finds the places of a file, or of the change that made it where the text before it is there. */
+static void find(myth_candidates *k, bool *is_change, const char *path, const example *x, const unsigned char *text,
+                 uint64_t n)
+{
+    char before[1024];
+    uint64_t n_before = 0;
+    myth_candidates_bytes bytes = {0};
+    snprintf(before, sizeof(before), "%.*s.before%s", (int)(strlen(path) - strlen(x->end)), path, x->end);
+    unsigned char *old = chunks_read(before, &n_before);
+    *is_change = n_before > 0;
+    const myth_status st =
+        old ? myth_candidates_change(k, &bytes, chunker, x->language, path, text, n, old, n_before, NULL)
+            : myth_candidates_find(k, chunker, x->language, path, text, n, NULL);
+    free(old);
+    assert_int_equal(st, MYTH_OK);
+    myth_free(mem, bytes.byte);
+}
+
 /* Returns the file's text, which is freed by the caller; NULL = there is no such file. */
-static char *check_file(const char *file, const char *language)
+static char *check_file(const char *file, const example *x)
 {
     char path[1024];
     uint64_t n = 0;
@@ -176,13 +197,14 @@ static char *check_file(const char *file, const char *language)
     memcpy(ended, text, n);
     ended[n] = '\0';
     myth_candidates k;
-    assert_int_equal(myth_candidates_find(&k, chunker, language, file, text, n, NULL), MYTH_OK);
+    bool is_change;
+    find(&k, &is_change, path, x, text, n);
     if (k.note[0])
         fail_msg("%s: %s", file, k.note);
     found.n = marked.n = 0;
     read_marks(ended, n);
     assert_true(marked.n > 0);
-    check_places(file, &k);
+    check_places(file, &k, is_change);
     printf("%s: %u places in %u functions\n", file, k.n, k.n_function);
     myth_candidates_free(&k, mem);
     free(text);
@@ -197,7 +219,7 @@ static void check_language(const example *x)
     for (int i = 0; i < FILES; i++) {
         char file[64];
         snprintf(file, sizeof(file), "%s%s", file_name[i], x->end);
-        text[i] = check_file(file, x->language);
+        text[i] = check_file(file, x);
         n_file += text[i] != NULL;
     }
     assert_true(n_file > 0);
@@ -205,6 +227,25 @@ static void check_language(const example *x)
         check_rows(x, text);
     for (int i = 0; i < FILES; i++)
         free(text[i]);
+}
+
+/* A change that leaves a text as it was takes nothing away, and of a text alone no change is known. */
+static void no_change_takes_nothing(void **state)
+{
+    uint64_t n = 0;
+    char path[1024];
+    const char *source = getenv("MYTHOS_SOURCE_DIR");
+    myth_candidates k;
+    myth_candidates_bytes bytes;
+    (void)state;
+    snprintf(path, sizeof(path), "%s/tests/corpus/candidates/change.before.c", source ? source : ".");
+    unsigned char *text = chunks_read(path, &n);
+    assert_non_null(text);
+    assert_int_equal(myth_candidates_change(&k, &bytes, chunker, "c", "a.c", text, n, text, n, NULL), MYTH_OK);
+    assert_int_equal(k.n, 0);
+    myth_free(mem, bytes.byte);
+    myth_candidates_free(&k, mem);
+    free(text);
 }
 
 static void places_are_those_marked(void **state)
@@ -223,6 +264,7 @@ static void places_are_those_marked(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(places_are_those_marked)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(places_are_those_marked),
+                                       cmocka_unit_test(no_change_takes_nothing)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
