@@ -142,11 +142,11 @@ static int run_with_ledger(myth_cli *cli, const void *opts)
     myth_error err = {0};
     myth_rss_watch watch;
     const char *report = cli->global->mem_report, *limit;
-    char room[MYTH_LIVE_LIMIT_BYTES];
+    char room[MYTH_LIMIT_TEXT];
     int code;
     if (myth_hint_check_apart(cli, &err) != MYTH_OK ||
         myth_hint_check_output("--mem-report", report, &err) != MYTH_OK ||
-        myth_live_limit_text(&limit, room, cli->global->mem_limit, &err) != MYTH_OK)
+        myth_cli_limit_text(&limit, room, cli->global->mem_limit, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
     if (limit && myth_devices_read_limits(&cli->limits, limit, cli->global->device, myth_size_parse, &err) != MYTH_OK)
         return myth_cli_failf(cli, err.code, "--mem-limit: %s", err.msg);

@@ -197,6 +197,11 @@ myth_status myth_cli_engine_opts(myth_cli *cli, myth_engine_opts *out, const myt
  * repeat-last-n 0 counts no token. */
 void myth_cli_sample_params(myth_sample_params *out, const myth_sample_flags *f);
 float myth_cli_top_p(float given);
+/* The text of a limit: of --mem-limit, or what stands in its file. MYTH_EARG, MYTH_ENOTFOUND: the file. */
+enum { MYTH_LIMIT_TEXT = 1024 };
+myth_status myth_cli_limit_text(const char **out, char room[MYTH_LIMIT_TEXT], const char *flag, myth_error *err);
+/* What stands in the file; false: it cannot be read, or has no limit. */
+bool myth_cli_read_limit(char text[MYTH_LIMIT_TEXT], const char *path);
 /* Sets how the ledger, just opened, takes the host's memory: --mem-mode. */
 void myth_cli_mem_mode(const myth_cli *cli);
 /* The memory limits for a plan: those of --mem-limit; for other devices the memory that is free there. */

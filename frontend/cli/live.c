@@ -59,11 +59,11 @@ struct myth_live {
     /* the file of the limit; NULL = none */
     const char *limit_file;
     struct stat limit_seen;
-    char limit_said[MYTH_LIVE_LIMIT_BYTES];
+    char limit_said[MYTH_LIMIT_TEXT];
     bool limit_is_due; /* what it said last is not taken yet: the run could not be interrupted */
     /* what is asked of the run */
     bool wants_change, wants_pause, is_between, was_cancelled, is_waiting;
-    myth_mem_limits limits;
+    myth_mem_limits limits, under; /* asked for; what the plan was made under */
     /* the report */
     FILE *report;
     char phase[16];
@@ -98,39 +98,6 @@ myth_memory_level myth_memory_level_of(uint64_t used, uint64_t all, myth_memory_
 
 static const char *const level_name[] = {"normal", "warning", "critical"};
 
-static void put_device(const myth_live *l, myth_json_out *j, const myth_plan_device *planned, int ledger)
-{
-    const myth_mem_count total = myth_mem_total(l->cli->mem, ledger);
-    const uint64_t limit = myth_mem_limit(l->cli->mem, ledger);
-    myth_jout_key(j, "limit_bytes");
-    if (limit)
-        myth_jout_u64(j, limit);
-    else
-        myth_jout_null(j);
-    myth_jout_key(j, "planned_bytes");
-    if (planned)
-        myth_jout_u64(j, planned->total_bytes);
-    else
-        myth_jout_null(j);
-    myth_jout_key_u64(j, "used_bytes", total.live);
-    myth_jout_key_u64(j, "peak_bytes", total.peak);
-    myth_jout_key(j, "classes");
-    myth_jout_object(j);
-    for (int c = 0; c < MYTH_MEM_CLASS_N; c++) {
-        const myth_mem_count n = myth_mem_get(l->cli->mem, ledger, (myth_mem_class)c);
-        if (!n.peak && !(planned && planned->bytes[c]))
-            continue;
-        myth_jout_key(j, myth_mem_class_name((myth_mem_class)c));
-        myth_jout_object(j);
-        if (planned)
-            myth_jout_key_u64(j, "planned", planned->bytes[c]);
-        myth_jout_key_u64(j, "used", n.live);
-        myth_jout_key_u64(j, "peak", n.peak);
-        myth_jout_end(j);
-    }
-    myth_jout_end(j);
-}
-
 static void put_sample(const myth_live *l, myth_json_out *j, const char *event)
 {
     myth_jout_object(j);
@@ -140,7 +107,7 @@ static void put_sample(const myth_live *l, myth_json_out *j, const char *event)
     myth_jout_key_str(j, "phase", l->is_waiting ? "waiting" : l->phase);
     if (l->is_waiting && l->refusal[0])
         myth_jout_key_str(j, "reason", l->refusal);
-    put_device(l, j, l->has_plan ? &l->plan.device[0] : NULL, MYTH_MEM_HOST);
+    myth_memreport_device(j, l->cli->mem, l->has_plan ? &l->plan.device[0] : NULL, MYTH_MEM_HOST);
     myth_jout_key_str(j, "mode", myth_mem_reserves(l->cli->mem) ? "reserve" : "share");
     myth_jout_key_u64(j, "rss_anon_bytes", myth_rss_anon());
     myth_jout_key_u64(j, "machine_bytes", l->use.all);
@@ -158,7 +125,7 @@ static void put_sample(const myth_live *l, myth_json_out *j, const char *event)
     for (uint32_t i = 1; l->has_plan && i < l->plan.n_device; i++) {
         myth_jout_object(j);
         myth_jout_key_str(j, "device", l->plan.device[i].name);
-        put_device(l, j, &l->plan.device[i], l->plan.device[i].ledger);
+        myth_memreport_device(j, l->cli->mem, &l->plan.device[i], l->plan.device[i].ledger);
         myth_jout_end(j);
     }
     myth_jout_end(j);
@@ -339,6 +306,23 @@ static void answer_stats(myth_live *l, client *c)
     end_reply(&r, c);
 }
 
+/* Whether the run may go on as it was planned under limits that would give it no other plan: each has room for what was
+ * planned and is in use, and one that is raised was no reason for a smaller plan. The next larger plan has one more
+ * sequence, half as many tokens again or twice the rows, and so at most twice the bytes: a plan that took less than half
+ * of its limit was not made smaller by it. */
+static bool may_stay(const myth_live *l, const myth_mem_limits *limits)
+{
+    bool stays = l->has_plan && l->plan.fits && !l->is_between && !l->is_waiting;
+    for (uint32_t i = 0; stays && i < l->plan.n_device; i++) {
+        const int ledger = i ? l->plan.device[i].ledger : MYTH_MEM_HOST;
+        const uint64_t planned = l->plan.device[i].total_bytes, live = myth_mem_total(l->cli->mem, ledger).live,
+                       need = planned > live ? planned : live, is = limits->bytes[ledger], was = l->under.bytes[ledger];
+        const bool is_raised = was && (!is || is > was);
+        stays = (!is || is >= need) && !(is_raised && planned > was / 2);
+    }
+    return stays;
+}
+
 /* Takes another limit, which changes those in `limits` that it names. Why it cannot; NULL = it is taken. */
 static const char *ask_limit(myth_live *l, const char *text, myth_mem_limits limits, myth_error *err)
 {
@@ -348,11 +332,42 @@ static const char *ask_limit(myth_live *l, const char *text, myth_mem_limits lim
     if (myth_devices_read_limits(&limits, text, l->cli->global->device, myth_size_parse, err) != MYTH_OK)
         return err->msg;
     l->limits = limits;
+    if (may_stay(l, &limits)) {
+        for (int i = 0; i < MYTH_MEM_DEVICE_MAX; i++)
+            myth_mem_set_limit(l->cli->mem, i, limits.bytes[i]);
+        return NULL;
+    }
     l->wants_change = true;
     if (limits.bytes[MYTH_MEM_HOST] && limits.bytes[MYTH_MEM_HOST] < l->own)
         l->own = limits.bytes[MYTH_MEM_HOST];
     interrupt(l);
     return NULL;
+}
+
+/* Tells who waits for it that the run is as it was asked to be; of a limit that it does not fit, that it waits. */
+static void tell_waiting(myth_live *l, asked what)
+{
+    for (int i = 0; i < CLIENTS; i++) {
+        client *c = &l->client[i];
+        if (c->fd < 0 || c->waits != what)
+            continue;
+        reply r;
+        myth_json_out *j = begin_reply(&r, true);
+        if (j)
+            myth_jout_key_f64(j, "seconds", myth_seconds() - c->since);
+        if (j && what == ASKED_LIMIT && l->is_waiting)
+            myth_jout_key_str(j, "waiting", l->refusal[0] ? l->refusal : "it does not fit this limit");
+        end_reply(&r, c);
+        c->waits = ASKED_NOTHING;
+    }
+}
+
+/* Of a limit that is taken: tells at once where nothing is to be planned anew, else when it is. */
+static void wait_or_tell(myth_live *l, client *c)
+{
+    c->waits = ASKED_LIMIT;
+    if (!l->is_between && !l->is_waiting)
+        tell_waiting(l, ASKED_LIMIT);
 }
 
 static void obey(myth_live *l, client *c, const char *line)
@@ -363,6 +378,7 @@ static void obey(myth_live *l, client *c, const char *line)
     const char *cmd = json_string_value(json_object_get(o, "cmd")),
                *size = json_string_value(json_object_get(o, "size"));
     const char *why = NULL;
+    c->since = myth_seconds();
     if (!json_is_object(o) || !cmd)
         why = "a line is a JSON object with \"cmd\": stats, limit, pause, resume or cancel";
     else if (strcmp(cmd, "stats") == 0)
@@ -371,7 +387,7 @@ static void obey(myth_live *l, client *c, const char *line)
         why = "limit: \"size\" is missing, a text as --mem-limit takes it";
     else if (strcmp(cmd, "limit") == 0) {
         if (!(why = ask_limit(l, size, l->limits, &err)))
-            c->waits = ASKED_LIMIT;
+            wait_or_tell(l, c);
     } else if (strcmp(cmd, "pause") == 0) {
         if (!(why = why_not(l))) {
             l->wants_pause = true;
@@ -390,7 +406,6 @@ static void obey(myth_live *l, client *c, const char *line)
         why = "\"cmd\" is one of stats, limit, pause, resume, cancel";
     if (why)
         refuse(c, why);
-    c->since = myth_seconds();
     json_decref(o);
 }
 
@@ -434,49 +449,6 @@ static void serve(myth_live *l, client *c)
     }
 }
 
-/* Tells who waits for it that the run is as it was asked to be; of a limit that it does not fit, that it waits. */
-static void tell_waiting(myth_live *l, asked what)
-{
-    for (int i = 0; i < CLIENTS; i++) {
-        client *c = &l->client[i];
-        if (c->fd < 0 || c->waits != what)
-            continue;
-        reply r;
-        myth_json_out *j = begin_reply(&r, true);
-        if (j)
-            myth_jout_key_f64(j, "seconds", myth_seconds() - c->since);
-        if (j && what == ASKED_LIMIT && l->is_waiting)
-            myth_jout_key_str(j, "waiting", l->refusal[0] ? l->refusal : "it does not fit this limit");
-        end_reply(&r, c);
-        c->waits = ASKED_NOTHING;
-    }
-}
-
-/* Reads the first line of the limit's file; false: it cannot be read, or is empty. */
-static bool read_limit(const char *path, char text[MYTH_LIVE_LIMIT_BYTES])
-{
-    FILE *f = fopen(path, "re");
-    const size_t n = f ? fread(text, 1, MYTH_LIVE_LIMIT_BYTES - 1, f) : 0;
-    const bool is_read = f != NULL;
-    if (f)
-        fclose(f);
-    text[n] = '\0';
-    text[strcspn(text, "\r\n")] = '\0';
-    return is_read && text[0];
-}
-
-myth_status myth_live_limit_text(const char **out, char room[MYTH_LIVE_LIMIT_BYTES], const char *flag, myth_error *err)
-{
-    *out = flag;
-    if (!flag || flag[0] != '@')
-        return MYTH_OK;
-    *out = room;
-    if (access(flag + 1, R_OK) != 0)
-        return myth_fail(err, MYTH_ENOTFOUND, "--mem-limit %.200s: %s", flag, strerror(errno));
-    return read_limit(flag + 1, room) ? MYTH_OK
-                                      : myth_fail(err, MYTH_EARG, "--mem-limit %.200s: the file has no limit", flag);
-}
-
 /* Whether the file is another one than it was. */
 static bool is_new_file(myth_live *l)
 {
@@ -494,10 +466,10 @@ static bool is_new_file(myth_live *l)
  * then can be. */
 static void look_at_file(myth_live *l)
 {
-    char text[MYTH_LIVE_LIMIT_BYTES];
+    char text[MYTH_LIMIT_TEXT];
     myth_error err = {0};
     myth_mem_limits limits = {0}; /* the file holds all of it */
-    if (is_new_file(l) && read_limit(l->limit_file, text) && strcmp(text, l->limit_said) != 0) {
+    if (is_new_file(l) && myth_cli_read_limit(text, l->limit_file) && strcmp(text, l->limit_said) != 0) {
         snprintf(l->limit_said, sizeof(l->limit_said), "%s", text);
         const char *why = why_not(l);
         l->limit_is_due =
@@ -645,6 +617,7 @@ void myth_live_planned(myth_live *l, const myth_plan *plan)
     pthread_mutex_lock(&l->mutex);
     l->plan = *plan;
     l->has_plan = true;
+    l->under = l->limits;
     l->use = use_now();
     l->others = used_by_others(l);
     snprintf(l->phase, sizeof(l->phase), "run");
@@ -745,7 +718,7 @@ myth_status myth_live_open(myth_live **out, myth_cli *cli, myth_cancel *cancel, 
     pthread_mutex_init(&l->mutex, NULL);
     if (file) {
         stat(file, &l->limit_seen);
-        read_limit(file, l->limit_said);
+        myth_cli_read_limit(l->limit_said, file);
     }
     if (g->control)
         st = listen_on(l, g->control, err);

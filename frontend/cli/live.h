@@ -7,7 +7,7 @@
  * Control   --control SOCKET: a Unix socket, mode 0600. Each line is a JSON object and gets one line in answer:
  *             {"cmd":"stats"}                  {"ok":true,"stats":{...}} as a line of the report
  *             {"cmd":"limit","size":"2GiB"}    as --mem-limit takes it, and devices that it does not name keep theirs;
- *                                              {"ok":true,"seconds":T} when the run is planned under the new limit;
+ *                                              {"ok":true,"seconds":T} when the run is under the new limit;
  *                                              with "waiting":"needs ..." where it does not fit and waits for another
  *             {"cmd":"pause"}                  gives back all memory and waits; {"ok":true,"seconds":T} when it does
  *             {"cmd":"resume"}, {"cmd":"cancel"}
@@ -20,6 +20,7 @@
  *           under the new limit. While it is kept, a line has "swapped":{"to":"memory"|"disk","bytes":N}; where it does
  *           not fit, a line of the phase "waiting" has "reason":"needs ...", as that of a job has
  * Acting    a command with a journal (jobs/journal.h) whose input can be read again takes a new limit at any time: it
+ *           goes on as it is where the limit has room for its plan and would give it no other one; else it
  *           is interrupted, frees everything, is planned under the new limit and goes on from its journal. At most one
  *           batch, or the answers under way, are done twice; results are the same to the bit. Under a limit that it
  *           does not fit it waits, without memory, for another one. Other commands keep the limit they began with
@@ -47,8 +48,6 @@
 extern "C" {
 #endif
 
-enum { MYTH_LIVE_LIMIT_BYTES = 1024 };
-
 typedef enum { MYTH_LEVEL_NORMAL, MYTH_LEVEL_WARNING, MYTH_LEVEL_CRITICAL } myth_memory_level;
 
 /* cli, its ledger and both flags live until close. n_interrupt: signals so far; after one, nothing goes on. NULL in
@@ -69,8 +68,6 @@ bool myth_live_has_room(myth_live *l, uint64_t bytes);
 void myth_live_swapped(myth_live *l, const char *to, uint64_t bytes);
 /* Whether --mem-report names a stream of lines. */
 bool myth_live_is_stream(const char *path);
-/* The text of a limit: of --mem-limit, or what stands in its file. MYTH_EARG, MYTH_ENOTFOUND: the file. */
-myth_status myth_live_limit_text(const char **out, char room[MYTH_LIVE_LIMIT_BYTES], const char *flag, myth_error *err);
 
 /* Said by the command's steps; each takes NULL. phase: "model", "plan", "run". */
 void myth_live_phase(myth_live *l, const char *phase);

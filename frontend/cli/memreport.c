@@ -82,6 +82,39 @@ static void print_classes(myth_json_out *j, const myth_cli *cli, uint32_t idx, i
     myth_jout_end(j);
 }
 
+void myth_memreport_device(myth_json_out *j, const myth_mem *mem, const myth_plan_device *planned, int ledger)
+{
+    const myth_mem_count total = myth_mem_total(mem, ledger);
+    const uint64_t limit = myth_mem_limit(mem, ledger);
+    myth_jout_key(j, "limit_bytes");
+    if (limit)
+        myth_jout_u64(j, limit);
+    else
+        myth_jout_null(j);
+    myth_jout_key(j, "planned_bytes");
+    if (planned)
+        myth_jout_u64(j, planned->total_bytes);
+    else
+        myth_jout_null(j);
+    myth_jout_key_u64(j, "used_bytes", total.live);
+    myth_jout_key_u64(j, "peak_bytes", total.peak);
+    myth_jout_key(j, "classes");
+    myth_jout_object(j);
+    for (int c = 0; c < MYTH_MEM_CLASS_N; c++) {
+        const myth_mem_count n = myth_mem_get(mem, ledger, (myth_mem_class)c);
+        if (!n.peak && !(planned && planned->bytes[c]))
+            continue;
+        myth_jout_key(j, myth_mem_class_name((myth_mem_class)c));
+        myth_jout_object(j);
+        if (planned)
+            myth_jout_key_u64(j, "planned", planned->bytes[c]);
+        myth_jout_key_u64(j, "used", n.live);
+        myth_jout_key_u64(j, "peak", n.peak);
+        myth_jout_end(j);
+    }
+    myth_jout_end(j);
+}
+
 myth_status myth_memreport_write(const char *path, const myth_cli *cli, uint64_t rss_peak, myth_error *err)
 {
     char *text = NULL;

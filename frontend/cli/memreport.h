@@ -26,6 +26,9 @@ void myth_rss_start(myth_rss_watch *w);
 uint64_t myth_rss_stop(myth_rss_watch *w);
 /* Resident anonymous bytes now; 0 = unknown. */
 uint64_t myth_rss_anon(void);
+/* Writes the keys "limit_bytes", "planned_bytes", "used_bytes", "peak_bytes" and "classes" of a ledger into the object
+ * that is open. planned: NULL = there is no plan. */
+void myth_memreport_device(myth_json_out *j, const myth_mem *mem, const myth_plan_device *planned, int ledger);
 /* Writes {"classes":{name:{"planned","peak","live"}},"peak_bytes","rss_anon_peak_bytes"}; "planned" is null for a
  * command without a plan. */
 myth_status myth_memreport_write(const char *path, const myth_cli *cli, uint64_t rss_peak, myth_error *err);

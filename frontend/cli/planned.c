@@ -6,7 +6,34 @@
 #include "engine/run/devices.h"
 #include "engine/run/host_memory.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
+
+bool myth_cli_read_limit(char text[MYTH_LIMIT_TEXT], const char *path)
+{
+    FILE *f = fopen(path, "re");
+    const size_t n = f ? fread(text, 1, MYTH_LIMIT_TEXT - 1, f) : 0;
+    const bool is_read = f != NULL;
+    if (f)
+        fclose(f);
+    text[n] = '\0';
+    text[strcspn(text, "\r\n")] = '\0';
+    return is_read && text[0];
+}
+
+myth_status myth_cli_limit_text(const char **out, char room[MYTH_LIMIT_TEXT], const char *flag, myth_error *err)
+{
+    *out = flag;
+    if (!flag || flag[0] != '@')
+        return MYTH_OK;
+    *out = room;
+    if (access(flag + 1, R_OK) != 0)
+        return myth_fail(err, MYTH_ENOTFOUND, "--mem-limit %.200s: %s", flag, strerror(errno));
+    return myth_cli_read_limit(room, flag + 1)
+             ? MYTH_OK
+             : myth_fail(err, MYTH_EARG, "--mem-limit %.200s: the file has no limit", flag);
+}
 
 myth_status myth_cli_limits(const myth_cli *cli, myth_mem_limits *out, const myth_engine_opts *opts, myth_error *err)
 {

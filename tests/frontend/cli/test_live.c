@@ -421,6 +421,32 @@ static void a_file_that_changes_early_is_obeyed(void **state)
     assert_string_equal(r.out, "1\n");
 }
 
+/* Limits that the job fits as it runs do not interrupt it, however often they come. */
+static void a_limit_that_changes_nothing_is_taken_at_once(void **state)
+{
+    (void)state;
+    char line[128];
+    put_prompts("p.jsonl", cli_lines(60000));
+    const pid_t pid = begin_job("residuals $D/p.jsonl -m random:gemma3-tiny:q8_0 --batch 2 -o $D/got "
+                                "--mem-limit 1GiB --mem-report $D/report.jsonl");
+    assert_obeyed("{\"cmd\":\"limit\",\"size\":\"2GiB\"}");
+    for (uint32_t i = 3; i < 9; i++) {
+        snprintf(line, sizeof(line), "{\"cmd\":\"limit\",\"size\":\"%uGiB\"}", i);
+        assert_obeyed(line);
+        assert_int_equal(stat_of("limit_bytes"), (json_int_t)i << 30);
+    }
+    assert_obeyed("{\"cmd\":\"limit\",\"size\":\"vulkan:7=1GiB\"}");
+    assert_obeyed("{\"cmd\":\"limit\",\"size\":\"300MiB\"}");
+    assert_int_equal(stat_of("limit_bytes"), 300ll << 20);
+    assert_int_equal(count_events("plan"), 1);
+    assert_obeyed("{\"cmd\":\"limit\",\"size\":\"1MiB\"}"); /* not this one */
+    await_phase("waiting");
+    assert_int_equal(count_events("plan"), 2);
+    assert_obeyed("{\"cmd\":\"cancel\"}");
+    end_job(pid);
+    cli_shell(&r, "rm -f $D/got*");
+}
+
 /* ---- what is asked wrongly ---- */
 
 static void everything_gets_an_answer(void **state)
@@ -517,6 +543,7 @@ int main(void)
         cmocka_unit_test(a_job_waits_for_its_memory),
         cmocka_unit_test(a_file_holds_the_limit),
         cmocka_unit_test(a_file_that_changes_early_is_obeyed),
+        cmocka_unit_test(a_limit_that_changes_nothing_is_taken_at_once),
         cmocka_unit_test(a_job_makes_room_for_others),
         cmocka_unit_test(everything_gets_an_answer),
         cmocka_unit_test(a_pipe_cannot_be_read_again),
