@@ -344,7 +344,11 @@ static const char *ask_limit(myth_live *l, const char *text, myth_mem_limits lim
     return NULL;
 }
 
-/* Tells who waits for it that the run is as it was asked to be; of a limit that it does not fit, that it waits. */
+/* Whether the run waits until it is resumed, whatever its limit is. */
+static bool is_paused(const myth_live *l) { return l->is_waiting && (l->wants_pause || l->is_pressed); }
+
+/* Tells who waits for it that the run is as it was asked to be; of a limit that it does not fit, that it waits; of
+ * one that comes to a paused run, that it is paused. */
 static void tell_waiting(myth_live *l, asked what)
 {
     for (int i = 0; i < CLIENTS; i++) {
@@ -355,18 +359,21 @@ static void tell_waiting(myth_live *l, asked what)
         myth_json_out *j = begin_reply(&r, true);
         if (j)
             myth_jout_key_f64(j, "seconds", myth_seconds() - c->since);
-        if (j && what == ASKED_LIMIT && l->is_waiting)
+        if (j && what == ASKED_LIMIT && is_paused(l))
+            myth_jout_key_bool(j, "paused", true);
+        else if (j && what == ASKED_LIMIT && l->is_waiting)
             myth_jout_key_str(j, "waiting", l->refusal[0] ? l->refusal : "it does not fit this limit");
         end_reply(&r, c);
         c->waits = ASKED_NOTHING;
     }
 }
 
-/* Of a limit that is taken: tells at once where nothing is to be planned anew, else when it is. */
+/* Of a limit that is taken: tells at once where nothing is to be planned anew, or not before somebody resumes; else when
+ * it is. */
 static void wait_or_tell(myth_live *l, client *c)
 {
     c->waits = ASKED_LIMIT;
-    if (!l->is_between && !l->is_waiting)
+    if (is_paused(l) || (!l->is_between && !l->is_waiting))
         tell_waiting(l, ASKED_LIMIT);
 }
 
@@ -524,7 +531,7 @@ static void wait_for(myth_live *l, bool needs_limit)
 {
     const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
     l->is_waiting = true;
-    if (needs_limit)
+    if (needs_limit || is_paused(l))
         tell_waiting(l, ASKED_LIMIT);
     if (needs_limit)
         myth_term_note(l->cli->term, "waiting, without memory, for another limit; what is finished is kept");

@@ -9,6 +9,7 @@
  *             {"cmd":"limit","size":"2GiB"}    as --mem-limit takes it, and devices that it does not name keep theirs;
  *                                              {"ok":true,"seconds":T} when the run is under the new limit;
  *                                              with "waiting":"needs ..." where it does not fit and waits for another
+ *                                              with "paused":true while it is paused, to be planned when it is resumed
  *             {"cmd":"pause"}                  gives back all memory and waits; {"ok":true,"seconds":T} when it does
  *             {"cmd":"resume"}, {"cmd":"cancel"}
  *           what cannot be done gets {"ok":false,"error":"..."}

@@ -447,6 +447,27 @@ static void a_limit_that_changes_nothing_is_taken_at_once(void **state)
     cli_shell(&r, "rm -f $D/got*");
 }
 
+/* Who has one connection pauses, lowers and resumes on it: each line has its answer before the next one. */
+static void a_limit_of_a_paused_job_is_answered(void **state)
+{
+    (void)state;
+    put_prompts("p.jsonl", cli_lines(60000));
+    const pid_t pid = begin_job("residuals $D/p.jsonl -m random:gemma3-tiny:q8_0 --batch 2 -o $D/got");
+    assert_obeyed("{\"cmd\":\"pause\"}");
+    for (int i = 0; i < 2; i++) { /* one that it fits, and one that it does not */
+        json_t *a = ask(i ? "{\"cmd\":\"limit\",\"size\":\"1MiB\"}" : "{\"cmd\":\"limit\",\"size\":\"1GiB\"}");
+        assert_true(json_is_true(json_object_get(a, "ok")) && json_is_true(json_object_get(a, "paused")));
+        json_decref(a);
+    }
+    assert_obeyed("{\"cmd\":\"limit\",\"size\":\"700MiB\"}");
+    assert_obeyed("{\"cmd\":\"resume\"}");
+    await_phase("run");
+    assert_int_equal(stat_of("limit_bytes"), 700ll << 20);
+    assert_obeyed("{\"cmd\":\"cancel\"}");
+    assert_int_equal(end_job(pid), 3);
+    cli_shell(&r, "rm -f $D/got*");
+}
+
 /* ---- what is asked wrongly ---- */
 
 static void everything_gets_an_answer(void **state)
@@ -544,6 +565,7 @@ int main(void)
         cmocka_unit_test(a_file_holds_the_limit),
         cmocka_unit_test(a_file_that_changes_early_is_obeyed),
         cmocka_unit_test(a_limit_that_changes_nothing_is_taken_at_once),
+        cmocka_unit_test(a_limit_of_a_paused_job_is_answered),
         cmocka_unit_test(a_job_makes_room_for_others),
         cmocka_unit_test(everything_gets_an_answer),
         cmocka_unit_test(a_pipe_cannot_be_read_again),
