@@ -15,9 +15,10 @@ const myth_command *const myth_commands[] = {
 static const myth_option options[] = {
     {"mem-limit", NULL, MYTH_OPT_TEXT, "SIZE", offsetof(myth_global, mem_limit), "(what is left)", 0, 0,
      "memory that this run may use on each device, or cuda:0=8GiB,host=2GiB; 80% is a share of what the device has (or "
-     "the process may have), all-2GiB what is left of it, @FILE what a file says, which is read again when it changes; "
-     "never more of the host than the machine has left; not counted are mapped weights, which are page cache, and what "
-     "the libraries for git and databases take for themselves (search, index, map: some tens of MB)"},
+     "the process may have), all-2GiB what is left of it, none no limit, @FILE what a file says, which is read again "
+     "when it changes; never more of the host than the machine has left; not counted are mapped weights, which are "
+     "page "
+     "cache, and what the libraries for git and databases take for themselves (search, index, map: some tens of MB)"},
     {"max-memory-gb", NULL, MYTH_OPT_F32, "N", offsetof(myth_global, max_memory_gb), "(none)", 0.001, 1e6,
      "the same as --mem-limit NGiB"},
     {"mem-mode", NULL, MYTH_OPT_CHOICE, "share|reserve", offsetof(myth_global, mem_mode), "share", 0, 0,

@@ -169,7 +169,7 @@ static bool read_limit(limit *l, const char *text, size_parser *parse_size)
     static const char all[] = "all-";
     const char *end;
     *l = (limit){0};
-    if (parse_size(&l->bytes, text))
+    if (parse_size(&l->bytes, text) || strcmp(text, "none") == 0)
         return true;
     if (strncmp(text, all, sizeof(all) - 1) == 0) {
         l->is_rest = true;
@@ -251,6 +251,7 @@ myth_status myth_devices_read_limits(myth_mem_limits *out, const char *text, con
     if (number > 0 && number < 1 && !*end)
         return myth_fail(err, MYTH_EARG, "%.16s is less than one byte; for a share of the memory write %.4g%%", text,
                          100 * number);
+    bool is_named[MYTH_MEM_DEVICE_MAX] = {false};
     for (const char *at = text; *at;) {
         char item[64], *size;
         size_t len = strcspn(at, ",");
@@ -264,6 +265,9 @@ myth_status myth_devices_read_limits(myth_mem_limits *out, const char *text, con
         int ledger = strcmp(item, "host") == 0 ? MYTH_MEM_HOST : myth_device_ledger(item);
         if (ledger < 0)
             break;
+        if (is_named[ledger])
+            return myth_fail(err, MYTH_EARG, "%.64s: %s is named twice; give it one size", text, item);
+        is_named[ledger] = true;
         const myth_status st = set_one(out, ledger, item, &l, err);
         if (st != MYTH_OK)
             return st;
@@ -271,7 +275,7 @@ myth_status myth_devices_read_limits(myth_mem_limits *out, const char *text, con
         if (!*at)
             return MYTH_OK;
     }
-    return myth_fail(err, MYTH_EARG,
-                     "got '%.64s', expected a size such as 512M, 2GiB, 80%% or all-2GiB, or device=size,device=size",
-                     text);
+    return myth_fail(
+        err, MYTH_EARG,
+        "got '%.64s', expected a size such as 512M, 2GiB, 80%%, all-2GiB or none, or device=size,device=size", text);
 }

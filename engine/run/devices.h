@@ -46,10 +46,11 @@ myth_status myth_devices_choose(char out[32], const char *name, myth_error *err)
  * */
 myth_status myth_devices_limits(myth_mem_limits *out, const myth_mem *mem, const char *device, myth_error *err);
 /* "2GiB" for every device, or "cuda:0=8GiB,host=2GiB" for single ones; what text does not name stays as it is in *out.
- * parse_size reads one size. In place of a size, "80%" is a share of the memory that a device has and "all-2GiB" what
- * is left of it; on the host that is the memory which the process may have (host_memory.h). Without a name both are of
- * the host and of `devices`, those that may be used, as in myth_engine_opts; NULL = the host alone. Only they are
- * looked for: asking a driver costs the memory that it takes. */
+ * parse_size reads one size; "none" is no limit. In place of a size, "80%" is a share of the memory that a device has
+ * and "all-2GiB" what is left of it; on the host that is the memory which the process may have (host_memory.h). Without
+ * a name both are of the host and of `devices`, those that may be used, as in myth_engine_opts; NULL = the host alone.
+ * Only they are looked for: asking a driver costs the memory that it takes. MYTH_EARG: the text, or a device named
+ * twice. */
 myth_status myth_devices_read_limits(myth_mem_limits *out, const char *text, const char *devices,
                                      bool (*parse_size)(uint64_t *out, const char *text), myth_error *err);
 

@@ -16,7 +16,7 @@ const char *const myth_opt_source_name[MYTH_FROM_N] = {"default", "file", "envir
 
 bool myth_size_parse(uint64_t *out, const char *text)
 {
-    if (!isdigit((unsigned char)text[0]))
+    if (!isdigit((unsigned char)text[0]) || tolower((unsigned char)text[1]) == 'x') /* strtod reads 0x10 */
         return false;
     char *end;
     errno = 0;

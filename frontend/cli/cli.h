@@ -200,7 +200,8 @@ float myth_cli_top_p(float given);
 /* The text of a limit: of --mem-limit, or what stands in its file. MYTH_EARG, MYTH_ENOTFOUND: the file. */
 enum { MYTH_LIMIT_TEXT = 1024 };
 myth_status myth_cli_limit_text(const char **out, char room[MYTH_LIMIT_TEXT], const char *flag, myth_error *err);
-/* What stands in the file; false: it cannot be read, or has no limit. */
+/* The first line of the file that says something, without blanks around it and without what follows a "#"; false: it
+ * cannot be read, or has none. */
 bool myth_cli_read_limit(char text[MYTH_LIMIT_TEXT], const char *path);
 /* Sets how the ledger, just opened, takes the host's memory: --mem-mode. */
 void myth_cli_mem_mode(const myth_cli *cli);

@@ -308,8 +308,8 @@ static void answer_stats(myth_live *l, client *c)
 
 /* Whether the run may go on as it was planned under limits that would give it no other plan: each has room for what was
  * planned and is in use, and one that is raised was no reason for a smaller plan. The next larger plan has one more
- * sequence, half as many tokens again or twice the rows, and so at most twice the bytes: a plan that took less than half
- * of its limit was not made smaller by it. */
+ * sequence, half as many tokens again or twice the rows, and so at most twice the bytes: a plan that took less than
+ * half of its limit was not made smaller by it. */
 static bool may_stay(const myth_live *l, const myth_mem_limits *limits)
 {
     bool stays = l->has_plan && l->plan.fits && !l->is_between && !l->is_waiting;
@@ -368,8 +368,8 @@ static void tell_waiting(myth_live *l, asked what)
     }
 }
 
-/* Of a limit that is taken: tells at once where nothing is to be planned anew, or not before somebody resumes; else when
- * it is. */
+/* Of a limit that is taken: tells at once where nothing is to be planned anew, or not before somebody resumes; else
+ * when it is. */
 static void wait_or_tell(myth_live *l, client *c)
 {
     c->waits = ASKED_LIMIT;
@@ -382,8 +382,11 @@ static void obey(myth_live *l, client *c, const char *line)
     myth_error err;
     json_error_t e;
     json_t *o = json_loads(line, 0, &e);
+    char number[24]; /* a size that is a number of bytes */
+    const json_t *given = json_object_get(o, "size");
     const char *cmd = json_string_value(json_object_get(o, "cmd")),
-               *size = json_string_value(json_object_get(o, "size"));
+               *size = json_is_integer(given) ? number : json_string_value(given);
+    snprintf(number, sizeof(number), "%lld", (long long)json_integer_value(given));
     const char *why = NULL;
     c->since = myth_seconds();
     if (!json_is_object(o) || !cmd)
@@ -391,7 +394,7 @@ static void obey(myth_live *l, client *c, const char *line)
     else if (strcmp(cmd, "stats") == 0)
         answer_stats(l, c);
     else if (strcmp(cmd, "limit") == 0 && !size)
-        why = "limit: \"size\" is missing, a text as --mem-limit takes it";
+        why = "limit: \"size\" is missing, a text as --mem-limit takes it or a whole number of bytes";
     else if (strcmp(cmd, "limit") == 0) {
         if (!(why = ask_limit(l, size, l->limits, &err)))
             wait_or_tell(l, c);

@@ -6,23 +6,25 @@
  *
  * Control   --control SOCKET: a Unix socket, mode 0600. Each line is a JSON object and gets one line in answer:
  *             {"cmd":"stats"}                  {"ok":true,"stats":{...}} as a line of the report
- *             {"cmd":"limit","size":"2GiB"}    as --mem-limit takes it, and devices that it does not name keep theirs;
+ *             {"cmd":"limit","size":"2GiB"}    as --mem-limit takes it, or a number of bytes; devices that it
+ *                                              does not name keep theirs;
  *                                              {"ok":true,"seconds":T} when the run is under the new limit;
- *                                              with "waiting":"needs ..." where it does not fit and waits for another
+ *                                              with "waiting":"needs ..." where it does not fit and waits for another,
  *                                              with "paused":true while it is paused, to be planned when it is resumed
  *             {"cmd":"pause"}                  gives back all memory and waits; {"ok":true,"seconds":T} when it does
  *             {"cmd":"resume"}, {"cmd":"cancel"}
  *           what cannot be done gets {"ok":false,"error":"..."}
- * File      --mem-limit @FILE: the file holds what --mem-limit takes. It is read again whenever it has changed; one
- *           that cannot be read or says something else changes nothing, and a note says so. A limit that comes while
- *           the run cannot be interrupted yet, as when it opens the model, is taken as soon as it can be
+ * File      --mem-limit @FILE: the file holds what --mem-limit takes, also with blanks, empty lines and "# ..." around it. It
+ *           is read again whenever it has changed; one that cannot be read or says something else changes nothing, and
+ *           a note says so. A limit that comes while the run cannot be interrupted yet, as when it opens the model, is
+ *           taken as soon as it can be
  * Chat      a chat takes both between turns and in the middle of an answer, which is then left behind the token under
  *           way and computed again: it keeps its conversation and the sequence, gives back everything, and goes on
  *           under the new limit. While it is kept, a line has "swapped":{"to":"memory"|"disk","bytes":N}; where it does
  *           not fit, a line of the phase "waiting" has "reason":"needs ...", as that of a job has
  * Acting    a command with a journal (jobs/journal.h) whose input can be read again takes a new limit at any time: it
- *           goes on as it is where the limit has room for its plan and would give it no other one; else it
- *           is interrupted, frees everything, is planned under the new limit and goes on from its journal. At most one
+ *           goes on as it is where the limit has room for its plan and would give it no other one; else it is
+ *           interrupted, frees everything, is planned under the new limit and goes on from its journal. At most one
  *           batch, or the answers under way, are done twice; results are the same to the bit. Under a limit that it
  *           does not fit it waits, without memory, for another one. Other commands keep the limit they began with
  * Report    --mem-report FILE.jsonl: a line when the run begins, gets its plan, is ready, ends, each time a figure has

@@ -12,14 +12,20 @@
 
 bool myth_cli_read_limit(char text[MYTH_LIMIT_TEXT], const char *path)
 {
+    static const char blanks[] = " \t\r\n";
     FILE *f = fopen(path, "re");
-    const size_t n = f ? fread(text, 1, MYTH_LIMIT_TEXT - 1, f) : 0;
-    const bool is_read = f != NULL;
+    text[0] = '\0';
+    while (f && !text[0] && fgets(text, MYTH_LIMIT_TEXT, f)) {
+        size_t n = strcspn(text, "#");
+        while (n > 0 && strchr(blanks, text[n - 1]))
+            n--;
+        text[n] = '\0';
+        n = strspn(text, blanks);
+        memmove(text, text + n, strlen(text + n) + 1);
+    }
     if (f)
         fclose(f);
-    text[n] = '\0';
-    text[strcspn(text, "\r\n")] = '\0';
-    return is_read && text[0];
+    return text[0];
 }
 
 myth_status myth_cli_limit_text(const char **out, char room[MYTH_LIMIT_TEXT], const char *flag, myth_error *err)

@@ -47,6 +47,11 @@ static void limits_are_read(void **state)
     assert_int_equal(host_limit("all-100M"), all - (100u << 20));
     assert_int_equal(host_limit("host=all-100M"), all - (100u << 20));
     assert_true(host_limit("12.5%") == (uint64_t)((double)all * 0.125));
+    myth_mem_limits was = {.bytes = {1 << 20, 1 << 20}};
+    assert_int_equal(myth_devices_read_limits(&was, "host=none", NULL, parse_mib, &err), MYTH_OK);
+    assert_true(was.bytes[MYTH_MEM_HOST] == 0 && was.bytes[1] == 1 << 20);
+    assert_int_equal(myth_devices_read_limits(&was, "none", NULL, parse_mib, &err), MYTH_OK);
+    assert_int_equal(was.bytes[1], 0);
     static const char *const wrong[] = {"",
                                         "0%",
                                         "100.1%",
@@ -68,6 +73,10 @@ static void limits_are_read(void **state)
                                         "all-100M,",
                                         "0x10%",
                                         "host=50%=1M",
+                                        "none%",
+                                        "all-none",
+                                        "host=512M,host=512M",
+                                        "cuda:1=5M,host=512M,cuda:1=none",
                                         "all-9999999999M"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         myth_mem_limits l = {0};

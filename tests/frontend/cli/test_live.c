@@ -393,13 +393,22 @@ static void a_file_holds_the_limit(void **state)
     assert_true(is_same("want", "got"));
     cli_shell(&r, "grep -c 'the limit stays as it was' $D/job.err; rm $D/want $D/got");
     assert_string_equal(r.out, "1\n");
+    cli_shell(&r, "printf '\\n# by night\\n\\t600MiB # of 2GiB \\r\\n1MiB\\n' >$D/limit");
+    const char *text;
+    char room[MYTH_LIMIT_TEXT], path[128];
+    snprintf(path, sizeof(path), "@%s/limit", cli_dir);
+    assert_int_equal(myth_cli_limit_text(&text, room, path, NULL), MYTH_OK);
+    assert_string_equal(text, "600MiB");
+    cli_shell(&r, "printf '# none\\n \\n' >$D/limit");
+    assert_int_equal(myth_cli_limit_text(&text, room, path, NULL), MYTH_EARG);
+    cli_expect(&r, "scan $D --mem-limit 0x10", 2);
     cli_expect(&r, "scan $D --mem-limit @$D/none", 66);
     cli_shell(&r, ": >$D/limit; $M scan $D --mem-limit @$D/limit");
     assert_int_equal(r.code, 2);
     assert_non_null(strstr(r.err, "the file has no limit"));
 }
 
-/* A limit that comes before the job can be interrupted, here while it looks at many prompts, is taken when it can be. */
+/* A limit that comes before the job can be interrupted, here while it looks at many prompts, is taken later. */
 static void a_file_that_changes_early_is_obeyed(void **state)
 {
     (void)state;
@@ -436,6 +445,9 @@ static void a_limit_that_changes_nothing_is_taken_at_once(void **state)
         assert_int_equal(stat_of("limit_bytes"), (json_int_t)i << 30);
     }
     assert_obeyed("{\"cmd\":\"limit\",\"size\":\"vulkan:7=1GiB\"}");
+    assert_error("{\"cmd\":\"limit\",\"size\":-5}", "expected a size");
+    assert_obeyed("{\"cmd\":\"limit\",\"size\":1073741824}");
+    assert_int_equal(stat_of("limit_bytes"), 1 << 30);
     assert_obeyed("{\"cmd\":\"limit\",\"size\":\"300MiB\"}");
     assert_int_equal(stat_of("limit_bytes"), 300ll << 20);
     assert_int_equal(count_events("plan"), 1);
@@ -486,6 +498,7 @@ static void everything_gets_an_answer(void **state)
     assert_error("{\"cmd\":1}", "JSON object");
     assert_error("{\"cmd\":\"stop\"}", "one of stats, limit");
     assert_error("{\"cmd\":\"limit\"}", "\"size\" is missing");
+    assert_error("{\"cmd\":\"limit\",\"size\":0.5}", "\"size\" is missing");
     assert_error("{\"cmd\":\"limit\",\"size\":\"0.5\"}", "50%");
     memset(longer, 'a', sizeof(longer) - 1);
     longer[sizeof(longer) - 1] = '\0';
