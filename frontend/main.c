@@ -136,6 +136,12 @@ static int flush_stdout(myth_term *term, int code)
     return MYTH_EXIT_IO;
 }
 
+static void set_limits(const myth_cli *cli)
+{
+    for (int d = 0; d < MYTH_MEM_DEVICE_MAX; d++)
+        myth_mem_set_limit(cli->mem, d, cli->limits.bytes[d]);
+}
+
 /* Sets the ledger's limits, runs the command, then writes the memory report and checks that everything was freed. */
 static int run_with_ledger(myth_cli *cli, const void *opts)
 {
@@ -152,6 +158,7 @@ static int run_with_ledger(myth_cli *cli, const void *opts)
         return myth_cli_failf(cli, err.code, "--mem-limit: %s", err.msg);
     if (myth_mem_open(&cli->mem, 0, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
+    set_limits(cli); /* also for the first line of a report */
     if (myth_live_open(&cli->live, cli, &is_cancelled, &n_interrupt, &err) != MYTH_OK) {
         code = myth_cli_fail(cli, &err);
         myth_mem_close(cli->mem);
@@ -162,8 +169,7 @@ static int run_with_ledger(myth_cli *cli, const void *opts)
     if (is_whole_report)
         myth_rss_start(&watch);
     do {
-        for (int d = 0; d < MYTH_MEM_DEVICE_MAX; d++)
-            myth_mem_set_limit(cli->mem, d, cli->limits.bytes[d]);
+        set_limits(cli);
         code = cli->command->run(cli, opts);
         myth_term_progress_end(cli->term);
     } while (myth_live_again(cli->live, code, &cli->limits) && (cli->goes_on = true));

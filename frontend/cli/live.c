@@ -105,7 +105,7 @@ static void put_sample(const myth_live *l, myth_json_out *j, const char *event)
     myth_jout_key_str(j, "event", event);
     myth_jout_key_f64(j, "seconds", myth_seconds() - l->began);
     myth_jout_key_str(j, "phase", l->is_waiting ? "waiting" : l->phase);
-    if (l->is_waiting && l->refusal[0])
+    if (l->refusal[0])
         myth_jout_key_str(j, "reason", l->refusal);
     myth_memreport_device(j, l->cli->mem, l->has_plan ? &l->plan.device[0] : NULL, MYTH_MEM_HOST);
     myth_jout_key_str(j, "mode", myth_mem_reserves(l->cli->mem) ? "reserve" : "share");
@@ -630,7 +630,7 @@ void myth_live_planned(myth_live *l, const myth_plan *plan)
     l->under = l->limits;
     l->use = use_now();
     l->others = used_by_others(l);
-    snprintf(l->phase, sizeof(l->phase), "run");
+    snprintf(l->phase, sizeof(l->phase), plan->fits ? "run" : "plan");
     report(l, "plan");
     if (plan->fits)
         tell_waiting(l, ASKED_LIMIT);
@@ -643,6 +643,7 @@ void myth_live_refused(myth_live *l, const char *why)
         return;
     pthread_mutex_lock(&l->mutex);
     snprintf(l->refusal, sizeof(l->refusal), "%s", why);
+    report(l, "refused");
     pthread_mutex_unlock(&l->mutex);
 }
 

@@ -14,8 +14,8 @@
  *             {"cmd":"pause"}                  gives back all memory and waits; {"ok":true,"seconds":T} when it does
  *             {"cmd":"resume"}, {"cmd":"cancel"}
  *           what cannot be done gets {"ok":false,"error":"..."}
- * File      --mem-limit @FILE: the file holds what --mem-limit takes, also with blanks, empty lines and "# ..." around it. It
- *           is read again whenever it has changed; one that cannot be read or says something else changes nothing, and
+ * File      --mem-limit @FILE: the file holds what --mem-limit takes, also with blanks, empty lines and "# ..." around it.
+ *           It is read again whenever it has changed; one that cannot be read or says something else changes nothing, and
  *           a note says so. A limit that comes while the run cannot be interrupted yet, as when it opens the model, is
  *           taken as soon as it can be
  * Chat      a chat takes both between turns and in the middle of an answer, which is then left behind the token under
@@ -27,8 +27,9 @@
  *           interrupted, frees everything, is planned under the new limit and goes on from its journal. At most one
  *           batch, or the answers under way, are done twice; results are the same to the bit. Under a limit that it
  *           does not fit it waits, without memory, for another one. Other commands keep the limit they began with
- * Report    --mem-report FILE.jsonl: a line when the run begins, gets its plan, is ready, ends, each time a figure has
- *           changed by an eighth, and once a second. Schema 1: {"schema":1,"event":"sample","seconds","phase",
+ * Report    --mem-report FILE.jsonl: a line when the run begins, gets its plan, is refused for it (from then on with
+ *           "reason":"needs ..."), is ready, ends, each time a figure has changed by an eighth, and once a second.
+ *           Schema 1: {"schema":1,"event":"sample","seconds","phase",
  *           "limit_bytes","planned_bytes","used_bytes","peak_bytes","mode","rss_anon_bytes","machine_bytes",
  *           "machine_used_bytes","level","classes":{name:{"planned","used","peak"}},
  *           "devices":[{"device","limit_bytes",...,"classes"}]}. Used are the bytes taken from the plan; those that are

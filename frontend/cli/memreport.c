@@ -125,6 +125,14 @@ myth_status myth_memreport_write(const char *path, const myth_cli *cli, uint64_t
     myth_json_out j;
     myth_jout_start(&j, f);
     myth_jout_object(&j);
+    myth_jout_key_u64(&j, "schema", 1);
+    myth_jout_key(&j, "limit_bytes");
+    if (myth_mem_limit(cli->mem, MYTH_MEM_HOST))
+        myth_jout_u64(&j, myth_mem_limit(cli->mem, MYTH_MEM_HOST));
+    else
+        myth_jout_null(&j);
+    if (cli->has_plan)
+        myth_jout_key_bool(&j, "fits", cli->plan.fits);
     print_classes(&j, cli, 0, MYTH_MEM_HOST);
     myth_jout_key_u64(&j, "peak_bytes", myth_mem_total(cli->mem, MYTH_MEM_HOST).peak);
     myth_jout_key_u64(&j, "rss_anon_peak_bytes", rss_peak);

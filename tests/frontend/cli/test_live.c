@@ -480,6 +480,26 @@ static void a_limit_of_a_paused_job_is_answered(void **state)
     cli_shell(&r, "rm -f $D/got*");
 }
 
+/* The report of a run that is refused says so, and why; its first line has the limit. */
+static void a_refusal_is_reported(void **state)
+{
+    (void)state;
+    static const char run[] = "generate -p x -m random:gemma3-tiny:q8_0 --mem-limit 1MiB --mem-report $D/";
+    char line[256];
+    snprintf(line, sizeof(line), "%sreport.jsonl", run);
+    cli_expect(&r, line, 71);
+    check_report();
+    assert_int_equal(count_events("refused"), 1);
+    cli_shell(&r, "grep -c '\"event\":\"begin\".*\"limit_bytes\":1048576,' $D/report.jsonl; "
+                  "grep '\"reason\":\"needs ' $D/report.jsonl | grep -c 'refused\\|\"end\"'; "
+                  "grep -c '\"phase\":\"run\"' $D/report.jsonl");
+    assert_string_equal(r.out, "1\n2\n0\n");
+    snprintf(line, sizeof(line), "%sreport.json", run);
+    cli_expect(&r, line, 71);
+    cli_shell(&r, "tr -d ' \\n' <$D/report.json | grep -c '^{\"schema\":1,\"limit_bytes\":1048576,\"fits\":false,'");
+    assert_string_equal(r.out, "1\n");
+}
+
 /* ---- what is asked wrongly ---- */
 
 static void everything_gets_an_answer(void **state)
@@ -579,6 +599,7 @@ int main(void)
         cmocka_unit_test(a_file_that_changes_early_is_obeyed),
         cmocka_unit_test(a_limit_that_changes_nothing_is_taken_at_once),
         cmocka_unit_test(a_limit_of_a_paused_job_is_answered),
+        cmocka_unit_test(a_refusal_is_reported),
         cmocka_unit_test(a_job_makes_room_for_others),
         cmocka_unit_test(everything_gets_an_answer),
         cmocka_unit_test(a_pipe_cannot_be_read_again),
