@@ -14,10 +14,10 @@
  *             {"cmd":"pause"}                  gives back all memory and waits; {"ok":true,"seconds":T} when it does
  *             {"cmd":"resume"}, {"cmd":"cancel"}
  *           what cannot be done gets {"ok":false,"error":"..."}
- * File      --mem-limit @FILE: the file holds what --mem-limit takes, also with blanks, empty lines and "# ..." around it.
- *           It is read again whenever it has changed; one that cannot be read or says something else changes nothing, and
- *           a note says so. A limit that comes while the run cannot be interrupted yet, as when it opens the model, is
- *           taken as soon as it can be
+ * File      --mem-limit @FILE: the file holds what --mem-limit takes, also with blanks, empty lines and "# ..." around
+ *           it. It is read again whenever it has changed; one that cannot be read or says something else changes
+ *           nothing, and a note says so. A limit that comes while the run cannot be interrupted yet, as when it opens
+ *           the model, is taken as soon as it can be
  * Chat      a chat takes both between turns and in the middle of an answer, which is then left behind the token under
  *           way and computed again: it keeps its conversation and the sequence, gives back everything, and goes on
  *           under the new limit. While it is kept, a line has "swapped":{"to":"memory"|"disk","bytes":N}; where it does

