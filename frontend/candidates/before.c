@@ -104,7 +104,7 @@ static bool is_of_row(const looked *a, const myth_candidate_place *p, const look
 }
 
 /* Of the places that the text before did not have in this form, those that stand for one of the same row and function
- * that is gone are old: what they say was said before, of the line as it was written then, or of another one, because
+ * that is gone are not new: what they say was said before, of the line as it was written then, or of another one, as
  * a row finds few places in a function. Those in lines that the change left alone are counted first. */
 static void mark_old(uint8_t *before, const looked *now, const looked *old)
 {
@@ -119,7 +119,7 @@ static void mark_old(uint8_t *before, const looked *now, const looked *old)
                 (at == now->k->n || (before[at] == MYTH_BEFORE_NEW && before[i] == MYTH_BEFORE_EXPOSED)))
                 at = i;
         if (at < now->k->n)
-            before[at] = MYTH_BEFORE_OLD;
+            before[at] = before[at] == MYTH_BEFORE_NEW ? MYTH_BEFORE_WRITTEN : MYTH_BEFORE_OLD;
     }
 }
 

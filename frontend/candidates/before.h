@@ -4,8 +4,9 @@
  *           that only moved are counted as they stand now
  * Same      a place of the same rule and about the same variable, whose line has the same text but for blanks at its
  *           ends. Of several, as many as there were before are old, the first ones
- * Written   a place that stands for one of the same row of rules and function that is gone is old as well: the line was
- *           written anew, or the place only came into the number that a row finds in a function (pack.h)
+ * Written   a place that stands for one of the same row of rules and function that is gone, in a line that the change
+ *           wrote anew: what it says was so before. In a line that was left alone it is old: it only came into the
+ *           number that a row finds in a function (pack.h)
  * Exposed   a new place in lines that the change did not touch: it took away what spoke against it
  * Lost      a place that the change made by what it took away (myth_candidates_change), whose sentence says so
  * Owner     the caller keeps everything; nothing is kept here
@@ -18,7 +19,13 @@
 
 /* Whether anything is known of a change to the file. */
 bool myth_before_is_changed(const myth_source *src);
-typedef enum { MYTH_BEFORE_OLD, MYTH_BEFORE_NEW, MYTH_BEFORE_EXPOSED, MYTH_BEFORE_LOST } myth_before;
+typedef enum {
+    MYTH_BEFORE_OLD, /* 0: not of the change */
+    MYTH_BEFORE_WRITTEN,
+    MYTH_BEFORE_NEW,
+    MYTH_BEFORE_EXPOSED,
+    MYTH_BEFORE_LOST
+} myth_before;
 
 /* Adds to `found`, the places of src, those that its change made by what it took away, in the order of places.
  * note: why they were not looked for; "" = they were. */

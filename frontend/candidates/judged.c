@@ -339,6 +339,7 @@ static bool set_texts(myth_judged *f, myth_given *g, const myth_candidates *k, c
 {
     static const char *const what[] = {
         [MYTH_BEFORE_OLD] = "",
+        [MYTH_BEFORE_WRITTEN] = "",
         [MYTH_BEFORE_NEW] = "; the text before the change had no such place",
         [MYTH_BEFORE_EXPOSED] = "; the line is old, and the change took away what spoke against it",
         [MYTH_BEFORE_LOST] = "", /* its sentence says what */

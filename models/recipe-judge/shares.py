@@ -54,6 +54,10 @@ from measure import HERE
 PRIOR, WEIGHT, HOLD = 6.0, {"A": 0.5, "B": 1.0, "C": 1.0, "T": 1.0}, 4.0
 # SAID: what counts as a finding where it is asked how often findings are right.
 CONFIDENCE, SAID = 0.34, 0.34
+# Rows of what a change took away (change.rules, all named removed-*) have no place in code as it is. They have one in 29
+# of 56 undone fixes, in 28 the right one, and in 12 of 897 ordinary commits, of which 9 took away what was not needed.
+# Where one change in 75 undoes a fix, this is the share of their places that are right.
+TAKEN_AWAY, REMOVED = 0.4, "*/removed-*"
 TESTS = re.compile(
     r"(^|/)([^/]*[._-])?(tests?|test_?data|testcases|testsuites?|unittests?|specs?|e2e|__(tests?|mocks|snapshots)__)/|"
     r"(^|/)(test|tests|spec)[_.-][^/]*$|(^|/)conftest\.py$|"
@@ -243,14 +247,15 @@ def main():
     passing = []
     for row in rows_of_rules():
         of = scores.get(row, everything)
-        offset = logit(share(row)) + less - k * sum(of) / len(of)
+        is_of_change = fnmatch.fnmatchcase(row, REMOVED)
+        offset = (logit(TAKEN_AWAY) if is_of_change else logit(share(row)) + less) - k * sum(of) / len(of)
         if row in kept and not any(fnmatch.fnmatchcase(row, glob) for glob in opts.rows):
             out.append(f"{row}={kept[row]}")
             offset = float(kept[row].split(":")[1])
         else:
             out.append(f"{row}={k:.4f}:{offset:.4f}")
             n_read = sum(n for _, n in verdicts.get(row, {}).values())
-            print(f"{row}: {sigmoid(logit(share(row)) + less):.2f} of {n_read} read")
+            print(f"{row}: {TAKEN_AWAY if is_of_change else sigmoid(logit(share(row)) + less):.2f} of {n_read} read")
         passing += [p for p in (sigmoid(k * s + offset) for s in scores.get(row, [])) if p >= CONFIDENCE]
     path = opts.work / "model" / "calibration.txt"
     path.write_text(" ".join(out) + "\n")
