@@ -215,3 +215,10 @@ myth_status myth_before_mark(uint8_t *before, myth_finder *f, myth_chunker *chun
     myth_free(mem, text);
     return st;
 }
+
+const char *myth_before_says(myth_before before)
+{
+    return before == MYTH_BEFORE_NEW     ? "; the text before the change had no such place"
+         : before == MYTH_BEFORE_EXPOSED ? "; the line is old, and the change took away what spoke against it"
+                                         : "";
+}

@@ -27,6 +27,9 @@ typedef enum {
     MYTH_BEFORE_LOST
 } myth_before;
 
+/* What a finding says of it behind its sentence; "" where there is nothing to say, or where the sentence says it. */
+const char *myth_before_says(myth_before before);
+
 /* Adds to `found`, the places of src, those that its change made by what it took away, in the order of places.
  * note: why they were not looked for; "" = they were. */
 myth_status myth_before_lost(myth_candidates *found, char note[96], myth_finder *f, myth_chunker *chunker,

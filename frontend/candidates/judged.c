@@ -337,15 +337,8 @@ static bool set_evidence(myth_judged *f, myth_given *g)
 static bool set_texts(myth_judged *f, myth_given *g, const myth_candidates *k, const myth_candidate_place *c,
                       myth_before before)
 {
-    static const char *const what[] = {
-        [MYTH_BEFORE_OLD] = "",
-        [MYTH_BEFORE_WRITTEN] = "",
-        [MYTH_BEFORE_NEW] = "; the text before the change had no such place",
-        [MYTH_BEFORE_EXPOSED] = "; the line is old, and the change took away what spoke against it",
-        [MYTH_BEFORE_LOST] = "", /* its sentence says what */
-    };
     char why[WHY];
-    const char *since = what[before];
+    const char *since = myth_before_says(before);
     if (isnan(g->probability))
         snprintf(why, sizeof(why), "%.300s%s", k->names + c->say, since);
     else
