@@ -55,8 +55,8 @@ PRIOR, WEIGHT, HOLD = 6.0, {"A": 0.5, "B": 1.0, "C": 1.0, "T": 1.0}, 4.0
 # SAID: what counts as a finding where it is asked how often findings are right.
 CONFIDENCE, SAID = 0.34, 0.34
 # Rows of what a change took away (change.rules, all named removed-*) have no place in code as it is. They have one in
-# 29 of 56 undone fixes, in 28 the right one, and in 12 of 897 ordinary commits, of which 9 took away what was not needed.
-# Where one change in 75 undoes a fix, this is the share of their places that are right.
+# 29 of 56 undone fixes, in 28 the right one, and in 12 of 897 ordinary commits, of which 9 took away what was not
+# needed. Where one change in 75 undoes a fix, this is the share of their places that are right.
 TAKEN_AWAY, REMOVED = 0.4, "*/removed-*"
 TESTS = re.compile(
     r"(^|/)([^/]*[._-])?(tests?|test_?data|testcases|testsuites?|unittests?|specs?|e2e|__(tests?|mocks|snapshots)__)/|"
