@@ -15,11 +15,13 @@ bool myth_rules_wants(void *choice, int rule, myth_severity severity) { return m
 
 static uint64_t first(uint32_t n) { return ((uint64_t)1 << n) - 1; }
 
-/* The rules that find places are those of code and those of candidates; `other` is what a model calls the rest. */
+/* The rules that find places are those of code and those of candidates, and those of a change where there is one;
+ * `other` is what a model calls the rest. */
 static uint64_t rules_of(const myth_rule_sources *from)
 {
-    const uint64_t of_places = (first(MYTH_RULE_N) & ~first(MYTH_RULE_ANSWER_N)) | first(MYTH_RULE_OTHER);
-    return (from->has_places ? of_places : 0) |
+    const uint64_t of_change = first(MYTH_RULE_ANSWER_N) & ~first(MYTH_RULE_CODE_N),
+                   of_places = (first(MYTH_RULE_N) & ~first(MYTH_RULE_ANSWER_N)) | first(MYTH_RULE_OTHER);
+    return (from->has_places ? of_places | (from->is_change ? of_change : 0) : 0) |
            (from->has_answers ? first(from->is_change ? MYTH_RULE_ANSWER_N : MYTH_RULE_CODE_N) : 0);
 }
 

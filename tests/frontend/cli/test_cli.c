@@ -85,7 +85,7 @@ static void exit_codes(void **state)
         {"generate " TINY "-p x --mem-limit much", 2, "--mem-limit: got 'much'"},
         {"generate " TINY "-p x --mem-limit gpu:0=1GiB", 2, "device=size"},
         {"generate " TINY "-p x --mem-limit 0.5", 2, "0.5 is less than one byte; for a share of the memory write 50%"},
-        {"generate " TINY "-p x --mem-limit host=120%", 2, "80% or all-2GiB"},
+        {"generate " TINY "-p x --mem-limit host=120%", 2, "80%, all-2GiB or none"},
         {"generate " TINY "-p x --mem-limit all-9000TiB", 2, "nothing is left: the host has"},
         {"generate " TINY "-p x -n 1 -q --mem-limit cuda:0=1GiB,host=64MiB", 0, ""},
         {"generate " TINY "-p x --mem-limit vulkan:3=1GiB,host=64K", 71, "fits with"},
