@@ -691,9 +691,14 @@ static void a_dry_run_without_parts_says_what_would_run(void **state)
     char line[256];
     if (!has_rules())
         check_skip("no rules in this build");
+    cli_shell(&r,
+              "git init -q $D/pieces && cd $D/pieces && for f in a b; do printf 'int %s(struct x *p)\n{\n    int n = "
+              "p->n;\n    return n + 1;\n}\n\n' $f; done >c.c && git add c.c && "
+              "git -c user.name=a -c user.email=a@b commit -qm one && sed -i 's/p->n;/p->m;/' c.c");
+    assert_int_equal(r.code, 0);
     static const char *const command[] = {
         "inspect $D/few ",
-        "inspect $D/src ",
+        "inspect-diff -C $D/pieces ", /* two pieces of one file */
         "inspect-topic 'what does this code do with a name' --findings --lexical -C $D/few ",
     };
     for (size_t k = 0; k < sizeof(command) / sizeof(command[0]); k++) {
