@@ -66,4 +66,16 @@ static inline const char *adapter_make(const char *path, const myth_model *m, ui
     return path;
 }
 
+/* The same of a model that is opened for it. */
+static inline void adapter_make_of(const char *spec, const char *path, uint32_t rank, const char *only, uint64_t *rng)
+{
+    myth_mem *mem;
+    myth_model m;
+    assert_ok(myth_mem_open(&mem, 0, &rig_err));
+    assert_ok(myth_model_open(&m, mem, spec, NULL, &rig_err));
+    adapter_make(path, &m, rank, only, rng);
+    myth_model_close(&m);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
 #endif

@@ -595,14 +595,8 @@ static void make_adapter(void)
 {
     uint64_t rng = check_seed();
     char path[256];
-    myth_mem *mem;
-    myth_model m;
-    assert_ok(myth_mem_open(&mem, 0, &rig_err));
-    assert_ok(myth_model_open(&m, mem, "random:gemma3-tiny:f32", NULL, &rig_err));
     snprintf(path, sizeof(path), "%s/a.gguf", cli_dir);
-    adapter_make(path, &m, 2, NULL, &rng);
-    myth_model_close(&m);
-    assert_int_equal(myth_mem_close(mem), 0);
+    adapter_make_of("random:gemma3-tiny:f32", path, 2, NULL, &rng);
 }
 
 static void a_stopped_job_goes_on_and_no_other_does(void **state)
