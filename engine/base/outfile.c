@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "outfile.h"
 
+#include "text.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -66,16 +68,10 @@ static void delist(myth_out *o)
 
 /* ---- names: written by hand, since a signal handler makes them too ---- */
 
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* The unfinished file's name in its folder. Of a long name the beginning: the whole fits NAME_MAX. */
 static void unfinished_name(char dst[NAME_MAX + 1], const myth_out *o)
 {
-    const char *base = base_of(o->path);
+    const char *base = myth_base_name(o->path);
     size_t n = strlen(base);
     n = n < NAME_MAX - TAIL ? n : NAME_MAX - TAIL;
     memcpy(dst, base, n);
@@ -89,7 +85,7 @@ static void unfinished_name(char dst[NAME_MAX + 1], const myth_out *o)
 static int open_folder(const char *path)
 {
     char folder[PATH_MAX];
-    const size_t n = (size_t)(base_of(path) - path);
+    const size_t n = (size_t)(myth_base_name(path) - path);
     if (n >= sizeof(folder)) {
         errno = ENAMETOOLONG;
         return -1;
@@ -168,7 +164,7 @@ myth_status myth_out_open(myth_out *o, const char *path, myth_out_mode mode, myt
             *o = (myth_out){0};
         return st;
     }
-    if (base_of(path)[0])
+    if (myth_base_name(path)[0])
         o->folder = open_folder(path);
     else
         errno = ENOENT;
@@ -284,7 +280,7 @@ myth_status myth_out_finish(myth_out *o, myth_error *err)
         return MYTH_OK;
     }
     unfinished_name(name, o);
-    if (renameat(o->folder, name, o->folder, base_of(o->path)) != 0) {
+    if (renameat(o->folder, name, o->folder, myth_base_name(o->path)) != 0) {
         st = myth_fail(err, MYTH_ECREATE, "%s: cannot rename onto it: %s", o->path, strerror(errno));
         goto fail;
     }

@@ -17,6 +17,13 @@ static inline bool myth_text_ends(const char *s, const char *tail)
     return n >= m && memcmp(s + n - m, tail, m) == 0;
 }
 
+/* What is behind the last slash of a path. */
+static inline const char *myth_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 /* The value of a hexadecimal digit; -1 = it is none. */
 static inline int myth_hex_digit(char c)
 {

@@ -2,6 +2,7 @@
 #include "hints.h"
 
 #include "engine/base/outfile.h"
+#include "engine/base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -157,12 +158,6 @@ myth_status myth_hint_check_file(const char *flag, const char *path, myth_error 
 
 /* ---- what is written, and what is read ---- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static bool is_same(const struct stat *x, const struct stat *y)
 {
     return x->st_dev == y->st_dev && x->st_ino == y->st_ino;
@@ -177,7 +172,7 @@ bool myth_hint_is_same_file(const char *a, const char *b)
         return has_a && has_b && S_ISREG(x.st_mode) && is_same(&x, &y);
     folder_of(of_a, a);
     folder_of(of_b, b);
-    return strcmp(base_name(a), base_name(b)) == 0 &&
+    return strcmp(myth_base_name(a), myth_base_name(b)) == 0 &&
            (strcmp(of_a, of_b) == 0 || (stat(of_a, &x) == 0 && stat(of_b, &y) == 0 && is_same(&x, &y)));
 }
 

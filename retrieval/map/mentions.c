@@ -9,13 +9,7 @@
 
 /* ---- which files ---- */
 
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-bool myth_mentions_is_readme(const char *path) { return strncasecmp(base_of(path), "readme", 6) == 0; }
+bool myth_mentions_is_readme(const char *path) { return strncasecmp(myth_base_name(path), "readme", 6) == 0; }
 
 myth_mentions_form myth_mentions_form_of(const char *path, const char *language, bool is_document)
 {
@@ -23,7 +17,7 @@ myth_mentions_form myth_mentions_form_of(const char *path, const char *language,
     static const char *const others[] = {"change",      "history",  "news",    "release",  "authors", "contribut",
                                          "maintainers", "copying",  "license", "licence",  "upgrad",  "migrat",
                                          "code_of",     "security", "notice",  "00-releas"};
-    const char *name = base_of(path), *dot = strrchr(name, '.');
+    const char *name = myth_base_name(path), *dot = strrchr(name, '.');
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (strncasecmp(name, others[i], strlen(others[i])) == 0)
             return MYTH_MENTIONS_NONE;

@@ -2,6 +2,7 @@
  * stem). Stems with each possible suffix are looked up by path and by last name. */
 #include "resolve.h"
 
+#include "engine/base/text.h"
 #include "module.h"
 
 #include <stdio.h>
@@ -20,16 +21,10 @@ struct myth_resolver {
     uint32_t *next_path, *next_name, *next_two, *next_folder;
 };
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* The last two names of a path: folder and file. */
 static const char *two_names(const char *path)
 {
-    const char *name = name_of(path), *p = name > path ? name - 1 : path;
+    const char *name = myth_base_name(path), *p = name > path ? name - 1 : path;
     while (p > path && p[-1] != '/')
         p--;
     return p;
@@ -40,7 +35,10 @@ static uint32_t slot_of(const myth_resolver *r, const char *s, size_t n)
     return (uint32_t)XXH3_64bits(s, n) & (r->n_slot - 1);
 }
 
-static size_t folder_bytes(const char *path) { return (size_t)(name_of(path) - path) - (name_of(path) > path); }
+static size_t folder_bytes(const char *path)
+{
+    return (size_t)(myth_base_name(path) - path) - (myth_base_name(path) > path);
+}
 
 static void chain(uint32_t *first, uint32_t *next, uint32_t slot, uint32_t i)
 {
@@ -67,7 +65,7 @@ myth_status myth_resolver_open(myth_resolver **out, myth_mem *mem, const myth_re
             return myth_fail(err, MYTH_ENOMEM, "no memory for the names of %u files", n_file);
         }
     for (uint32_t i = n_file; i-- > 0;) { /* backwards, so that chains are in the order of the files */
-        const char *path = file[i].path, *name = name_of(path);
+        const char *path = file[i].path, *name = myth_base_name(path);
         chain(r->by_path, r->next_path, slot_of(r, path, strlen(path)), i);
         chain(r->by_name, r->next_name, slot_of(r, name, strlen(name)), i);
         if (name > path)
@@ -131,7 +129,7 @@ static void find_ending(search *s, const char *ending, bool is_single)
     const myth_resolver *r = s->r;
     const char *name = two_names(ending), *from = r->file[s->from].path;
     size_t n = strlen(ending);
-    bool has_two = name_of(ending) > ending;
+    bool has_two = myth_base_name(ending) > ending;
     const uint32_t *first = has_two ? r->by_two : r->by_name, *next = has_two ? r->next_two : r->next_name;
     for (uint32_t i = first[slot_of(r, name, strlen(name))]; i; i = next[i - 1]) {
         const char *path = r->file[i - 1].path;
@@ -179,7 +177,7 @@ static void find_stem(search *s, const myth_language *f, const char *stem, bool 
 static void find_written(search *s, const myth_language *f, const char *path)
 {
     char stem[MYTH_MODULE_PATH];
-    const char *dot = strrchr(name_of(path), '.');
+    const char *dot = strrchr(myth_base_name(path), '.');
     find_path(s, path);
     if (s->n == 0 && *f->suffixes)
         find_stem(s, f, path, false, false);

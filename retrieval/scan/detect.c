@@ -11,6 +11,7 @@
  * Source     github-linguist for names and interpreters; Go's "Code generated ... DO NOT EDIT." */
 #define _GNU_SOURCE
 #include "languages.h"
+#include "engine/base/text.h"
 #include "scan.h"
 
 #include <ctype.h>
@@ -89,12 +90,6 @@ static const char *by_suffix(const char *name, size_t n)
                 return l;
         }
     return NULL;
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 static bool has_suffix(const char *s, size_t n, const char *suffix)
@@ -311,7 +306,7 @@ static const char *doubted(const char *l, const char *s, size_t n)
 
 const char *myth_detect_language(const char *path, const unsigned char *head, uint64_t n_head)
 {
-    const char *name = base_name(path), *s = (const char *)head;
+    const char *name = myth_base_name(path), *s = (const char *)head;
     bool is_sure;
     pthread_once(&slot_once, fill_slots);
     const char *l = by_name(name, &is_sure);
@@ -425,7 +420,7 @@ const char *myth_detect_media(const unsigned char *head, uint64_t n)
 
 const char *myth_detect_minified(const char *path, const char *lang, const unsigned char *head, uint64_t n_head)
 {
-    const char *name = base_name(path);
+    const char *name = myth_base_name(path);
     size_t n = strlen(name);
     if (has_suffix(name, n, ".map"))
         return "a source map by its name";
@@ -604,7 +599,7 @@ const char *myth_detect_generated(const char *path, const unsigned char *head, u
     static const char *const open[] = {"/*", "\"\"\"", "'''", "<!--", "{-", "(*", "=begin", "--[[", "@@@"},
                              *const close[] = {"*/", "\"\"\"", "'''", "-->", "-}", "*)", "=end", "]]", "@@@"};
     enum { N_COMMENT = sizeof(open) / sizeof(open[0]), MOST_LINES = 30, MOST_BYTES = 4096 };
-    const char *said = generated_name(base_name(path));
+    const char *said = generated_name(myth_base_name(path));
     if (said || !head)
         return said;
     const char *p = (const char *)head, *end = p + (n_head < MOST_BYTES ? n_head : MOST_BYTES), *line;
