@@ -228,34 +228,31 @@ static myth_status take_all(myth_judged *f, const myth_finder_text *text, const 
     return st;
 }
 
-/* Adds the places that the inspected change made by what it took away. */
-static myth_status add_lost(myth_judged *f, myth_finder *finder, myth_finder_text *text, const uint32_t *source,
-                            uint32_t n, myth_error *err)
+/* Adds the places that the inspected change made by what it took away. *chunker: opened where none is. */
+static myth_status add_lost(myth_judged *f, myth_finder *finder, myth_chunker **chunker, myth_finder_text *text,
+                            const uint32_t *source, uint32_t n, myth_error *err)
 {
-    myth_chunker *chunker = NULL;
     myth_status st = MYTH_OK;
     char note[96] = "", why[160];
     for (uint32_t i = 0; i < n && st == MYTH_OK && !is_stopped(f); i++) {
         const myth_source *src = myth_material_of(f->material, source[i]);
         if (!text[i].is_found || text[i].found.note[0] || !myth_before_is_changed(src))
             continue;
-        if (!chunker)
-            st = myth_finder_chunker(&chunker, finder, err);
+        if (!*chunker)
+            st = myth_finder_chunker(chunker, finder, err);
         if (st == MYTH_OK)
-            st = myth_before_lost(&text[i].found, note, finder, chunker, f->mem, text[i].language, src, err);
+            st = myth_before_lost(&text[i].found, note, finder, *chunker, f->mem, text[i].language, src, err);
         if (st == MYTH_OK && note[0]) {
             snprintf(why, sizeof(why), "what the change took away was not looked for: %s", note);
             st = miss(f, src->path, 0, 0, why, err);
         }
     }
-    myth_chunker_close(chunker);
     return st;
 }
 
-/* Of files that the inspected change touched: which places it brought. */
-static myth_status mark_brought(myth_judged *f, myth_finder *finder, myth_error *err)
+/* Of files that the inspected change touched: which places it brought. *chunker: as for add_lost. */
+static myth_status mark_brought(myth_judged *f, myth_finder *finder, myth_chunker **chunker, myth_error *err)
 {
-    myth_chunker *chunker = NULL;
     myth_status st = MYTH_OK;
     for (uint32_t i = 0; i < f->n_file && st == MYTH_OK && !is_stopped(f); i++) {
         found_file *file = &f->file[i];
@@ -263,18 +260,18 @@ static myth_status mark_brought(myth_judged *f, myth_finder *finder, myth_error 
             continue;
         if (!(file->before = myth_alloc_n(f->mem, MYTH_MEM_OTHER, "places", file->found.n, sizeof(*file->before))))
             st = no_room("a file's places", err);
-        if (st == MYTH_OK && !chunker)
-            st = myth_finder_chunker(&chunker, finder, err);
+        if (st == MYTH_OK && !*chunker)
+            st = myth_finder_chunker(chunker, finder, err);
         if (st == MYTH_OK)
-            st = myth_before_mark(file->before, finder, chunker, f->mem, file->language, file->src, &file->found, err);
+            st = myth_before_mark(file->before, finder, *chunker, f->mem, file->language, file->src, &file->found, err);
     }
-    myth_chunker_close(chunker);
     return st;
 }
 
 static myth_status find_all(myth_judged *f, myth_error *err)
 {
     myth_finder *finder = NULL;
+    myth_chunker *chunker = NULL; /* for the texts before a change */
     const uint32_t n_source = myth_material_n_source(f->material);
     uint32_t n = 0;
     f->file = myth_alloc_n(f->mem, MYTH_MEM_OTHER, "places", n_source + 1u, sizeof(*f->file));
@@ -290,14 +287,15 @@ static myth_status find_all(myth_judged *f, myth_error *err)
     if (st == MYTH_OK)
         st = myth_finder_all(finder, text, n, f->cli->cancel, err);
     if (st == MYTH_OK)
-        st = add_lost(f, finder, text, source, n, err);
+        st = add_lost(f, finder, &chunker, text, source, n, err);
     if (st == MYTH_OK)
         st = take_all(f, text, source, n, err);
     if (st == MYTH_OK)
-        st = mark_brought(f, finder, err);
+        st = mark_brought(f, finder, &chunker, err);
     for (uint32_t i = 0, taken = 0; text && i < n; i++) /* the first n_file that were found are in f->file */
         if (!text[i].is_found || taken++ >= f->n_file)
             myth_candidates_free(&text[i].found, f->mem);
+    myth_chunker_close(chunker);
     myth_finder_close(finder);
     myth_free(f->mem, source);
     myth_free(f->mem, text);
