@@ -248,6 +248,7 @@ set(with_grammars retrieval/parse/grammars.c retrieval/parse/patterns.c retrieva
     retrieval/candidates/forms/habits_lock.c retrieval/candidates/forms/habits_lost.c
     retrieval/candidates/forms/habits_gone.c
     retrieval/candidates/forms/habits_shared.c retrieval/candidates/forms/same_code.c
+    retrieval/candidates/forms/shown.c retrieval/candidates/forms/shown_loop.c
     retrieval/candidates/change/align.c retrieval/candidates/change/lost.c
     retrieval/candidates/change/lost_calls.c retrieval/candidates/change/lost_tests.c
     retrieval/candidates/pack.c retrieval/candidates/find.c)

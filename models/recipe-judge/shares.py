@@ -15,9 +15,10 @@ calibrations in projects that these had not seen, by rows that were not changed 
 A row's share is (faults + PRIOR * expected) / (places read + PRIOR), of the places outside of tests. `expected` comes
 from how rare the row's places are, and from the other rows of its rule and of its name, by a logistic regression over
 all places read: rows that find something everywhere are nearly always wrong, and rows that ask for the same are right
-about as often. PRIOR is large because places of one project are alike: what ten places of a row say of one project is
-less than ten places say. In tests fewer places are worth a change, whatever the row: `tests` is the logarithm of the
-factor of their odds, fitted on sets B, C and T beside the rows' shares.
+about as often. Rows that do not depend on what callers give (alone.rules, and those about requests) are not expected to
+be as the others of their rule. PRIOR is large because places of one project are alike: what ten places of a row say of
+one project is less than ten places say. In tests fewer places are worth a change, whatever the row: `tests` is the
+logarithm of the factor of their odds, fitted on sets B, C and T beside the rows' shares.
 
 Of what a calibration calls findings in other projects, fewer are right than it says: a row is among them also because
 its places that were read happened to be right, and other projects have other ways of being right. By how much is
@@ -64,12 +65,28 @@ TESTS = re.compile(
     r"(^|/)(\w*[._-]|\w*[a-z])?(tests?|specs?|Tests?|TestCase)\.\w+$"
 )
 RULES = HERE.parents[1] / "retrieval" / "candidates" / "rules"
+# Rows whose places do not depend on what callers do: what the function alone shows, and what a request sends. That
+# other places of their rules are mostly harmless, since callers give no such value, says nothing about them.
+ALONE, REQUEST = "alone.rules", "/request"
 
 
 def rows_of_rules():
     """Every rule/row of the pack, once."""
     words = [line.split()[1] for p in sorted(RULES.glob("*.rules")) for line in p.open() if line.startswith("rule ")]
     return list(dict.fromkeys(words))
+
+
+def groups_of(row, alone):
+    """The rows that are right about as often as this one: those of its rule and of its name."""
+    rule, name = row.split("/")
+    if row in alone:
+        return (f"={ALONE}",)
+    return (f"/{name}",) if f"/{name}" == REQUEST else (f"{rule}/", f"/{name}")
+
+
+def rows_alone():
+    lines = (RULES / ALONE).read_text().splitlines()
+    return {line.split()[1] for line in lines if line.startswith("rule ")}
 
 
 def read_verdicts(path, without=()):
@@ -162,14 +179,14 @@ def fit(x, faults, places, at, hold=None):
 def expect(rows, number, hold=HOLD):
     """What a row's share is expected to be: by how rare it is, and by the other rows of its rule and of its name, as
     far as they were read (each has a weight of its own, held at 0). A function of rule/row."""
-    total = sum(number.values())
-    groups = sorted({g for row in rows for g in (row.split("/")[0] + "/", "/" + row.split("/")[1])})
+    total, alone = sum(number.values()), rows_alone()
+    groups = sorted({g for row in rows for g in groups_of(row, alone)})
     at_group = {g: 2 + i for i, g in enumerate(groups)}
 
     def of(row):
         x = np.zeros(2 + len(groups))
         x[0], x[1] = math.log10((number.get(row, 0) + 0.5) / total), 1.0
-        for g in (row.split("/")[0] + "/", "/" + row.split("/")[1]):
+        for g in groups_of(row, alone):
             if g in at_group:
                 x[at_group[g]] = 1.0
         return x

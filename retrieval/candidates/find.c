@@ -594,6 +594,7 @@ static bool try_function(finding *w, uint32_t i)
         myth_facts_copied(f, w->function[i]);
     myth_facts_contrary(f, w->function[i]);
     myth_facts_habits(&w->file, f, w->function[i], *w->tree->root);
+    myth_facts_shown(f, w->function[i], *w->tree->root);
     if (!f->is_failed)
         try_rows(w, f);
     const bool is_good = !w->is_failed && !f->is_failed;

@@ -597,7 +597,12 @@ static int fact_habit(myth_facts *k, uint32_t e)
 static int fact_misuse(myth_facts *k, uint32_t e)
 {
     const int how = form(k, e, MYTH_EVENT_HABIT);
-    return how > MYTH_MISUSE_FIRST ? how - MYTH_MISUSE_FIRST : 0;
+    return how > MYTH_MISUSE_FIRST && how < MYTH_SHOWN_FIRST ? how - MYTH_MISUSE_FIRST : 0;
+}
+static int fact_shown(myth_facts *k, uint32_t e)
+{
+    const int how = form(k, e, MYTH_EVENT_HABIT);
+    return how > MYTH_SHOWN_FIRST ? how - MYTH_SHOWN_FIRST : 0;
 }
 
 static int fact_lost(myth_facts *k, uint32_t e)
@@ -755,6 +760,7 @@ static int (*const fact_function[MYTH_FACT_N])(myth_facts *k, uint32_t e) = {
     [MYTH_FACT_asked_rights] = myth_fact_asked_rights,
     [MYTH_FACT_habit] = fact_habit,
     [MYTH_FACT_misuse] = fact_misuse,
+    [MYTH_FACT_shown] = fact_shown,
     [MYTH_FACT_lost] = fact_lost,
     [MYTH_FACT_of_pattern] = myth_fact_of_pattern,
 };

@@ -117,6 +117,8 @@ void myth_facts_contrary(myth_flow *f, TSNode function);
 /* Marks the names of a whole file, once; then adds events of forms that are nearly always a mistake. */
 void myth_facts_habits_file(myth_file_facts *ff, const myth_roles *roles, const char *text, uint32_t n, TSNode root);
 void myth_facts_habits(const myth_file_facts *ff, myth_flow *f, TSNode function, TSNode root);
+/* Behind them: they find out the file's language. */
+void myth_facts_shown(myth_flow *f, TSNode function, TSNode root);
 
 struct myth_facts {
     myth_flow *flow;

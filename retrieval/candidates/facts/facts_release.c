@@ -410,8 +410,14 @@ static bool is_freed_finally(const myth_facts *k, uint32_t x, uint32_t path)
 bool myth_facts_is_status(const myth_flow *f, uint32_t path)
 {
     static const char *const name[] = {"err", "error", "ok", "ret", "rc", "rv", "status", "retval", "iRet", "r"};
-    const char *last = f->names + f->path[path].last;
-    return !f->path[path].is_pointer && myth_flow_is_one_of(last, name, sizeof(name) / sizeof(*name));
+    const myth_path *p = &f->path[path];
+    const char *last = f->names + p->last;
+    const bool is_typed = p->type_end > p->type_off;
+    if (is_typed && isupper((unsigned char)f->text[p->type_off]))
+        return false; /* FileReader r */
+    if (!is_typed && strcmp(last, "r") == 0)
+        return false; /* r = open(path) of Python */
+    return !p->is_pointer && myth_flow_is_one_of(last, name, sizeof(name) / sizeof(*name));
 }
 
 /* Whether what is in a scope is run whenever the function is. */

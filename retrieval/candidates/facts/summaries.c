@@ -8,6 +8,7 @@
 
 #include "engine/base/array.h"
 
+#include <ctype.h>
 #include <string.h>
 
 enum { ROUNDS = 4, NEAR = 32, SCOPES = 8, HANDS = 64 };
@@ -48,6 +49,15 @@ bool myth_facts_is_reader(const char *name)
     return false;
 }
 
+/* Whether event u reads each element of what it names, as a comprehension does: [line for line in f] */
+static bool is_gone_over(const myth_flow *f, const myth_event *u)
+{
+    uint32_t i = u->off;
+    while (i > 0 && isspace((unsigned char)f->text[i - 1]))
+        i--;
+    return i > 3 && i < u->off && memcmp(f->text + i - 3, " in", 3) == 0;
+}
+
 bool myth_facts_is_made_of(const myth_flow *f, uint32_t x, uint32_t path)
 {
     const myth_event *at = &f->event[x];
@@ -55,7 +65,8 @@ bool myth_facts_is_made_of(const myth_flow *f, uint32_t x, uint32_t path)
         const myth_event *u = &f->event[i];
         if (u->off < at->off || u->statement != at->statement)
             return false;
-        if ((u->kind == MYTH_EVENT_USE || (u->kind == MYTH_EVENT_DEFINE && u->off > at->off)) && u->path == path)
+        if ((u->kind == MYTH_EVENT_USE || (u->kind == MYTH_EVENT_DEFINE && u->off > at->off)) && u->path == path &&
+            !is_gone_over(f, u))
             return true; /* q = p ? p : r, q = p = f() */
         if (u->kind == MYTH_EVENT_DEREF && u->path == path && u->off > 0 && f->text[u->off - 1] == '&')
             return true; /* q = &p->member */

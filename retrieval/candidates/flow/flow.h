@@ -103,9 +103,9 @@ typedef enum {
     MYTH_SCOPE_NESTED
 } myth_scope_kind;
 
-/* A form of code that forms/ found is an event whose `how` is a value of the fact `habit`, or this and a value of the
- * fact `misuse`. */
-enum { MYTH_MISUSE_FIRST = 64 };
+/* A form of code that forms/ found is an event whose `how` is a value of the fact `habit`, or one of these and a value
+ * of the facts `misuse` and `shown`. */
+enum { MYTH_MISUSE_FIRST = 64, MYTH_SHOWN_FIRST = 128 };
 
 typedef struct {
     uint32_t off, end, line;

@@ -300,7 +300,7 @@ static void close_all(struct node *list, int is_last)
 {
     if (is_last)
         free(list);
-    free(list); /* FIRES double-free/again */
+    free(list); /* FIRES double-free/branch */
 }
 
 static void quiet_double_free(struct node *list, int is_last)
@@ -402,7 +402,7 @@ static void freed_in_a_branch(struct node *item, int is_old)
 {
     if (is_old)
         free(item);
-    note_weight(item->weight); /* FIRES missing-null-check/parameter use-after-free/read */
+    note_weight(item->weight); /* FIRES missing-null-check/parameter use-after-free/branch */
 }
 
 static void given_after_a_branch(char *text, int is_old)
@@ -616,7 +616,7 @@ static void quiet_missing_null_check(char *line, struct node *item)
 static int name_length(struct node *item)
 {
     if (!item)
-        log_text(item->name); /* FIRES inverted-condition/null-branch */
+        log_text(item->name); /* FIRES inverted-condition/absent-used */
     return 0;
 }
 
@@ -1164,7 +1164,7 @@ static void show_number(const char *text)
 
 static int is_heavy(const struct node *item)
 {
-    if (item == NULL && item->weight > 3) /* FIRES inverted-condition/null-branch */
+    if (item == NULL && item->weight > 3) /* FIRES inverted-condition/absent-used */
         return 1;
     return 0;
 }
@@ -1535,7 +1535,7 @@ static void write_label(const char *owner)
 
 static void read_answer(char answer[80])
 {
-    gets(answer); /* FIRES missing-bounds-check/copy-line */
+    gets(answer); /* FIRES missing-bounds-check/line */
 }
 
 static void take_frame(const char *from, int n)
@@ -1629,7 +1629,7 @@ static void read_code(const char *text)
 static int sum_marks(void)
 {
     int marks[10] = {0}, sum = 0;
-    for (size_t i = 0; i <= sizeof(marks) / sizeof(marks[0]); i++) /* FIRES off-by-one/at-most-own */
+    for (size_t i = 0; i <= sizeof(marks) / sizeof(marks[0]); i++) /* FIRES off-by-one/behind */
         sum += marks[i];
     return sum;
 }

@@ -790,7 +790,7 @@ func quiet_missing_bounds_check_slot(text string, slots []int) int {
 }
 
 func sumAll(prices []int, sum int) int {
-	for i := 0; i <= len(prices); i++ { // FIRES off-by-one/at-most-own
+	for i := 0; i <= len(prices); i++ { // FIRES off-by-one/behind
 		sum += prices[i]
 	}
 	return sum

@@ -39,7 +39,7 @@ class Examples {
 
     static int total(int[] prices) {
         int sum = 0;
-        for (int i = 0; i <= prices.length; i++) { // FIRES missing-null-check/parameter off-by-one/at-most-own
+        for (int i = 0; i <= prices.length; i++) { // FIRES missing-null-check/parameter off-by-one/behind
             sum += prices[i];
         }
         return sum;
@@ -286,7 +286,7 @@ class Examples {
 
     static String ownerName(Account account) {
         if (account == null) {
-            return account.owner(); // FIRES inverted-condition/null-branch
+            return account.owner(); // FIRES inverted-condition/absent-used
         }
         return "";
     }

@@ -28,7 +28,7 @@ function quiet_missing_bounds_check(names: string[], day: number) {
 
 function total(prices: number[]) {
     let sum: number = 0;
-    for (let i = 0; i <= prices.length; i++) { // FIRES missing-null-check/parameter off-by-one/at-most-own
+    for (let i = 0; i <= prices.length; i++) { // FIRES missing-null-check/parameter off-by-one/behind
         sum += prices[i];
     }
     return sum;
@@ -262,7 +262,7 @@ function quiet_missing_null_check(text: string, page: Page) {
 
 function ownerName(account: Account) {
     if (!account) {
-        return account.owner; // FIRES inverted-condition/null-branch
+        return account.owner; // FIRES inverted-condition/absent-used
     }
     return '';
 }

@@ -32,9 +32,9 @@ static const example examples[] = {
 };
 
 /* Files of one name hold examples of the same rules; a language has those that it needs. */
-static const char *const file_name[] = {"examples", "contrary", "requests", "settings", "habits", "input",
-                                        "sizes",    "shared",   "readers",  "leaks",    "built",  "settled",
-                                        "policy",   "doubles",  "browser",  "ends",     "old",    "change"};
+static const char *const file_name[] = {"examples", "contrary", "requests", "settings", "habits",  "input",  "sizes",
+                                        "shared",   "readers",  "leaks",    "built",    "settled", "policy", "doubles",
+                                        "browser",  "ends",     "old",      "change",   "alone"};
 
 enum { FILES = sizeof(file_name) / sizeof(*file_name) };
 

@@ -1,0 +1,50 @@
+// alone.js - faults that the text of one function shows, whatever its callers do, and code beside them that is right. The
+// marks are those of test_examples.c.
+
+function sumOf(prices) {
+  let sum = 0;
+  for (let i = 0; i <= prices.length; i++) { // FIRES off-by-one/behind missing-null-check/parameter
+    sum += prices[i];
+  }
+  return sum;
+}
+
+function nameOf(user) {
+  if (user === null) {
+    return user.name; // FIRES inverted-condition/absent-used
+  }
+  return user.title;
+}
+
+function quiet_off_by_one(prices, rows) {
+  let sum = 0;
+  for (let i = 0; i < prices.length; i++) { // FIRES missing-null-check/parameter
+    sum += prices[i];
+  }
+  return sum;
+}
+
+function quiet_inverted_condition(user) {
+  if (user === null) {
+    return user?.name;
+  }
+  return 'x';
+}
+
+function sumWhile(prices) {
+  let i = 0;
+  let sum = 0;
+  while (i <= prices.length) { // FIRES off-by-one/at-most-own missing-null-check/parameter
+    sum += prices[i];
+    i += 1;
+  }
+  return sum;
+}
+
+function nameTold(user) {
+  if (user === null) {
+    show('none');
+    return user.name; // FIRES inverted-condition/null-branch
+  }
+  return '';
+}
