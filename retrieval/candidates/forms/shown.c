@@ -493,8 +493,7 @@ static void freed_in_branch(myth_flow *f, TSNode block)
     const uint32_t all = ts_node_named_child_count(block), n = all < BLOCK_STATEMENTS ? all : BLOCK_STATEMENTS;
     for (uint32_t i = 0; i + 1 < n; i++) {
         const TSNode branch = ts_node_named_child(block, i), then = child_of(f, branch, MYTH_SLOT_THEN);
-        if (role_of(f, branch) != MYTH_ROLE_IF || is_null(then) || !is_null(child_of(f, branch, MYTH_SLOT_ELSE)) ||
-            leaves_anywhere(f, then, 0))
+        if (role_of(f, branch) != MYTH_ROLE_IF || is_null(then) || leaves_anywhere(f, then, 0))
             continue;
         const TSNode of = released_in(f, then);
         if (is_null(of) || !myth_habit_text(f, of, name, sizeof(name)) || !is_own(f, of))

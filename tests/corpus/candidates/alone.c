@@ -55,6 +55,8 @@ static void drop_text(char *text, int is_long)
 {
     if (is_long) {
         free(text);
+    } else {
+        puts(text); // FIRES missing-null-check/argument
     }
     free(text); // FIRES double-free/branch
 }

@@ -36,3 +36,15 @@ def read_names(path):
         return []
     r.close()  # FIRES missing-null-check/result-of-any
     return names
+
+
+BILLING = "sk_live_9aQ2mZ7tK4xLr8Vb3Nc6Wd1E"  # FIRES hardcoded-secret/live-key
+
+
+def charge(client):
+    client.open(billing_key="sk_live_9aQ2mZ7tK4xLr8Vb3Nc6Wd1E")  # FIRES hardcoded-secret/live-key
+
+
+def quiet_hardcoded_secret():
+    prefix = "sk_live_"
+    return prefix
