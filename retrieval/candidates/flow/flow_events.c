@@ -141,6 +141,29 @@ static bool has_label(const myth_flow *f, uint32_t from, uint32_t to)
     return false;
 }
 
+/* Whether an if with an else stands between two events in a block around both, and both of its branches leave; no goto
+ * between them jumps over it. */
+static bool branches_leave(const myth_flow *f, uint32_t a, uint32_t b)
+{
+    for (uint32_t t = 0; t < f->n_test; t++) {
+        const myth_test *test = &f->test[t];
+        if (!test->then || !test->other || test->off < f->event[a].off || test->off > f->event[b].off)
+            continue;
+        const myth_scope *then = &f->scope[test->then], *other = &f->scope[test->other];
+        if (then->leaves != MYTH_LEAVES_FUNCTION || other->leaves != MYTH_LEAVES_FUNCTION ||
+            other->end > f->event[b].off || myth_flow_is_optional(f, test->off, f->event[a].off, f->event[b].off) ||
+            !myth_flow_is_inside(f, f->event[a].scope, then->parent) ||
+            !myth_flow_is_inside(f, f->event[b].scope, then->parent))
+            continue;
+        bool has_goto = false;
+        for (uint32_t i = a + 1; i < b && f->event[i].off < other->end; i++)
+            has_goto |= f->event[i].kind == MYTH_EVENT_LEAVE && f->event[i].index == MYTH_ROLE_GOTO;
+        if (!(has_goto && has_label(f, other->end, f->event[b].off)))
+            return true;
+    }
+    return false;
+}
+
 /* Whether a return or the like stands between two events in a block around both, and no goto jumps over it. */
 static bool leaves_between(const myth_flow *f, uint32_t a, uint32_t b)
 {
@@ -193,7 +216,7 @@ bool myth_flow_reaches(const myth_flow *f, uint32_t a, uint32_t b)
             if (f->scope[t].test == in->test && t != s)
                 return false;
     }
-    return !leaves_between(f, a, b);
+    return !leaves_between(f, a, b) && !branches_leave(f, a, b);
 }
 
 bool myth_flow_defines_again(const myth_flow *f, uint32_t a, uint32_t b, uint32_t path)

@@ -447,6 +447,23 @@ static void deferred(myth_flow *f, TSNode block)
 
 /* ---- what a branch released and left to what follows ---- */
 
+/* Whether a call of a node behind byte `from` may not return: any but of a function that is known to. */
+static bool may_end(const myth_flow *f, TSNode node, uint32_t from, int deep)
+{
+    static const char *const returns[] = {"free", "print", "puts", "log", "close", "warn", "debug", "unref", "mem"};
+    char name[MYTH_HABIT_TEXT];
+    if (deep > MYTH_SHOWN_DEEP)
+        return true;
+    if (is_type(node, "call_expression") && ts_node_start_byte(node) >= from &&
+        !(myth_habit_text(f, field_of(node, "function"), name, sizeof(name)) &&
+          myth_flow_has_one_of(name, returns, N_OF(returns))))
+        return true;
+    for (uint32_t i = 0; i < ts_node_named_child_count(node); i++)
+        if (may_end(f, ts_node_named_child(node, i), from, deep + 1))
+            return true;
+    return false;
+}
+
 /* The variable that a branch releases and does not touch again; the branch ends where what follows begins. */
 static TSNode released_in(const myth_flow *f, TSNode branch)
 {
@@ -457,7 +474,8 @@ static TSNode released_in(const myth_flow *f, TSNode branch)
         const TSNode of = myth_shown_released(f, at);
         myth_mention m;
         if (!is_null(of) && myth_habit_text(f, of, name, sizeof(name)) &&
-            !myth_shown_mention(f, branch, name, ts_node_end_byte(at), &m))
+            !myth_shown_mention(f, branch, name, ts_node_end_byte(at), &m) &&
+            !may_end(f, branch, ts_node_end_byte(at), 0))
             return of;
     }
     return (TSNode){0};

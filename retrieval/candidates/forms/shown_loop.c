@@ -71,6 +71,24 @@ static bool is_guarded(const myth_flow *f, TSNode node, const char *index, int d
 
 /* ---- how many elements an array has ---- */
 
+/* Whether a function declares a name. */
+static bool is_declared_in(const myth_flow *f, TSNode node, const char *name, int deep)
+{
+    static const char *const types[] = {"declaration", "init_declarator", "pointer_declarator", "array_declarator",
+                                        "parameter_declaration"};
+    if (deep > MYTH_SHOWN_DEEP)
+        return true;
+    for (uint32_t i = 0; i < ts_node_named_child_count(node); i++) {
+        const TSNode child = ts_node_named_child(node, i);
+        if (is_type(child, "identifier") && myth_flow_text_is(f, child, name) &&
+            myth_flow_is_one_of(ts_node_type(node), types, N_OF(types)))
+            return true;
+        if (is_declared_in(f, child, name, deep + 1))
+            return true;
+    }
+    return false;
+}
+
 typedef struct {
     const char *name;
     char size[MYTH_HABIT_TEXT];
@@ -93,6 +111,31 @@ static void find_size(const myth_flow *f, TSNode node, sized *out, int deep)
     }
     for (uint32_t i = 0; i < ts_node_named_child_count(node); i++)
         find_size(f, ts_node_named_child(node, i), out, deep + 1);
+}
+
+/* The size of an array that is seen from the loop: of the function's own where it declares the name, else of the file's;
+ * of a member those of all structs. False = there is none, or there are several. */
+static bool size_seen(const myth_flow *f, TSNode root, const char *array, sized *out)
+{
+    const bool is_member = strcmp(out->name, array) != 0;
+    TSNode function = {0};
+    for (uint32_t i = 0; i < ts_node_named_child_count(root); i++) {
+        const TSNode child = ts_node_named_child(root, i);
+        if (ts_node_start_byte(child) <= f->off && f->off < ts_node_end_byte(child))
+            function = child;
+    }
+    myth_mention m;
+    if (is_member || is_null(function)) {
+        find_size(f, root, out, 0);
+        return out->is_found && !out->is_mixed;
+    }
+    if (!is_declared_in(f, function, out->name, 0)) {
+        for (uint32_t i = 0; i < ts_node_named_child_count(root); i++)
+            if (is_type(ts_node_named_child(root, i), "declaration"))
+                find_size(f, ts_node_named_child(root, i), out, 0);
+    } else if (myth_shown_mention(f, function, out->name, 0, &m) && is_type(m.up, "array_declarator"))
+        find_size(f, function, out, 0);
+    return out->is_found && !out->is_mixed;
 }
 
 static bool number_of(const char *text, long *out)
@@ -120,8 +163,7 @@ static bool is_size_of(const myth_flow *f, const counting *c, const char *array,
     }
     long bound_n, size_n;
     sized s = {.name = myth_flow_last_word(array)};
-    find_size(f, root, &s, 0);
-    if (!s.is_found || s.is_mixed)
+    if (!size_seen(f, root, array, &s))
         return false;
     if (number_of(c->bound, &bound_n) && number_of(s.size, &size_n))
         return c->is_less ? bound_n > size_n : bound_n >= size_n;

@@ -229,7 +229,7 @@ static char *both_of(const char *a, const char *b)
 static int crates_of(int crates[N_SHELF], int at)
 {
     int total = 0;
-    for (int i = 0; i <= N_SHELF; i++) // FIRES off-by-one/at-most-own
+    for (int i = 0; i <= N_SHELF; i++) // FIRES off-by-one/behind
         total += crates[i] + at;
     return total;
 }
@@ -237,3 +237,33 @@ static int crates_of(int crates[N_SHELF], int at)
 struct wall {
     int crates[N_SHELF + 4];
 };
+
+struct deck {
+    int cards[N_SHELF];
+};
+struct hand {
+    int cards[5];
+};
+
+static int sum_of_cards(const struct deck *d)
+{
+    int sum = 0;
+    for (int i = 0; i <= 5; i++)
+        sum += d->cards[i]; // FIRES missing-null-check/parameter
+    return sum;
+}
+
+/* The label is reached by a goto before the first release only. */
+static int *quiet_double_free_label(char *text, int is_long)
+{
+    if (!text)
+        goto end;
+    free(text);
+    if (is_long)
+        return NULL;
+    else
+        return shelves;
+end:
+    free(text);
+    return NULL;
+}
