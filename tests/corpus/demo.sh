@@ -19,17 +19,16 @@ echo "== Rules find places, and the judge that ships says how probable a fault e
 echo "   code that people released more than half of such places are faults. No text is generated."
 run inspect-file "$file"
 if [ "$file" = tests/corpus/demo.c ]; then
-    echo "All of these are faults: line 14 writes to memory that malloc may not have given, 26 closes and 56 writes to a file"
-    echo "that may not be open."
+    echo "All of these are faults: line 13 asks for one byte less than 14 writes, and malloc may not have given any; 26 closes"
+    echo "and 56 writes to a file that may not be open; 31 reads one note too many."
 fi
 
 echo
 echo "== The other places that rules find, with the probability that each is a fault."
 run candidates "$file" --judge --confidence 0.03 --rules off-by-one,format-string,missing-bounds-check,shell-injection
 if [ "$file" = tests/corpus/demo.c ]; then
-    echo "Line 13 asks for one byte less than 14 writes, 31 reads one note too many, 33 prints a text as a format, 42 prints"
-    echo "texts of any length into an array, 43 runs a command made of the environment's text: faults as well, of kinds that"
-    echo "are harmless in most code."
+    echo "Line 33 prints a text as a format, 42 prints texts of any length into an array, 43 runs a command made of the"
+    echo "environment's text: faults as well, of kinds that are harmless in most code."
 fi
 
 echo

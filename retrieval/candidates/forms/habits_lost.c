@@ -365,8 +365,15 @@ static TSNode shared_write(const myth_flow *f, TSNode node, TSNode literal, TSNo
     char name[MYTH_HABIT_TEXT];
     if (deep > LOST_DEEP)
         return (TSNode){0};
+    if (is_type(node, "inc_statement") || is_type(node, "dec_statement")) {
+        const TSNode of = ts_node_named_child(node, 0);
+        if (is_type(of, "identifier") && myth_habit_text(f, of, name, sizeof(name)) &&
+            is_made_in(f, function, name, 0) && !is_made_in(f, literal, name, 0) && !is_made_in(f, loop, name, 0))
+            return of;
+    }
     if (is_type(node, "assignment_statement")) {
         TSNode left = ts_node_named_child(field_of(node, "left"), 0), right = field_of(node, "right");
+        const bool is_added = !myth_flow_is_operator(f, node, "=");
         bool is_found = false;
         if (ts_node_named_child_count(field_of(node, "left")) == 1 && is_type(left, "index_expression")) {
             left = field_of(left, "operand");
@@ -376,7 +383,8 @@ static TSNode shared_write(const myth_flow *f, TSNode node, TSNode literal, TSNo
             char want[MYTH_HABIT_TEXT + 16];
             snprintf(want, sizeof(want), "append(%s,", name);
             const uint32_t off = ts_node_start_byte(right), n = (uint32_t)strlen(want);
-            is_found = off + n < f->n_text && memcmp(f->text + off, want, n) == 0 && is_made_in(f, function, name, 0);
+            const bool is_appended = off + n < f->n_text && memcmp(f->text + off, want, n) == 0;
+            is_found = (is_appended || is_added) && is_made_in(f, function, name, 0); /* append(a, x), n += x */
         }
         if (is_found && !is_made_in(f, literal, name, 0) && !is_made_in(f, loop, name, 0))
             return left;

@@ -113,8 +113,8 @@ static void find_size(const myth_flow *f, TSNode node, sized *out, int deep)
         find_size(f, ts_node_named_child(node, i), out, deep + 1);
 }
 
-/* The size of an array that is seen from the loop: of the function's own where it declares the name, else of the file's;
- * of a member those of all structs. False = there is none, or there are several. */
+/* The size of an array that is seen from the loop: of the function's own where it declares the name, else of the
+ * file's; of a member those of all structs. False = there is none, or there are several. */
 static bool size_seen(const myth_flow *f, TSNode root, const char *array, sized *out)
 {
     const bool is_member = strcmp(out->name, array) != 0;
@@ -184,7 +184,7 @@ static bool is_count_of(myth_flow *f, const counting *c, TSNode of, TSNode root)
 {
     static const char *const lengths[] = {"%s.length", "%s.length()", "%s.size()", "%s.len()", "len(%s)"};
     static const char *const vectors[] = {"vector", "deque", "array<"}, *const slices[] = {"[]"};
-    char array[MYTH_HABIT_TEXT], want[2 * MYTH_HABIT_TEXT];
+    char array[MYTH_HABIT_TEXT], want[3 * MYTH_HABIT_TEXT];
     if (!myth_habit_text(f, of, array, sizeof(array)) || strchr(array, '('))
         return false;
     bool is_length = false;
@@ -193,6 +193,9 @@ static bool is_count_of(myth_flow *f, const counting *c, TSNode of, TSNode root)
         snprintf(want, sizeof(want), "%.*s%s%s", (int)(at - lengths[i]), lengths[i], array, at + 2);
         is_length = strcmp(c->bound, want) == 0;
     }
+    snprintf(want, sizeof(want), "%s[%s++]", array, c->bound);
+    if (!c->is_less && myth_habit_has_text(f, 0, f->n_text, want))
+        return true; /* the bound counts what the array got: notes[n_notes++] = note */
     if (myth_habit_is_go())
         return is_length && has_type(f, of, slices, N_OF(slices));
     if (myth_habit_is_java() || myth_habit_is_script() || myth_habit_is_python())

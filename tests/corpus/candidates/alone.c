@@ -238,6 +238,17 @@ struct wall {
     int crates[N_SHELF + 4];
 };
 
+static int notes[40], n_notes;
+
+static int sum_of_notes(int note)
+{
+    int sum = 0;
+    notes[n_notes++] = note; // FIRES missing-bounds-check/index
+    for (int i = 0; i <= n_notes; i++) // FIRES off-by-one/behind
+        sum += notes[i];
+    return sum;
+}
+
 struct deck {
     int cards[N_SHELF];
 };

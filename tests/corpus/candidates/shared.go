@@ -350,3 +350,36 @@ func quiet_resource_leak_helper() (string, error) {
 	defer closing.CloseQuietly(file)
 	return firstLine(file), nil
 }
+
+func sumAll(prices []int, load func(int) int) int {
+	total := 0
+	var group sync.WaitGroup
+	for _, price := range prices {
+		group.Add(1)
+		go func(price int) {
+			defer group.Done()
+			total += load(price) // FIRES missing-lock/goroutines
+		}(price)
+	}
+	group.Wait()
+	return total
+}
+
+func quiet_missing_lock_sum(prices []int, load func(int) int) int {
+	total := 0
+	var guard sync.Mutex
+	var group sync.WaitGroup
+	for _, price := range prices {
+		group.Add(1)
+		go func(price int) {
+			defer group.Done()
+			own := 0
+			own += load(price)
+			guard.Lock()
+			total += own
+			guard.Unlock()
+		}(price)
+	}
+	group.Wait()
+	return total
+}
