@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-_Static_assert((int)MYTH_SHOWN_FIRST + (int)MYTH_SHOWN_DELETE <= UINT8_MAX, "an event's `how` is a byte");
+_Static_assert((int)MYTH_SHOWN_FIRST + (int)MYTH_SHOWN_PAGE <= UINT8_MAX, "an event's `how` is a byte");
 
 #define IS_ONE(name, list) myth_flow_is_one_of(name, list, N_OF(list))
 
@@ -535,6 +535,55 @@ static void freed_in_branch(myth_flow *f, TSNode block)
     }
 }
 
+/* ---- what the address of a page says, written into the page: JavaScript ---- */
+
+/* Whether the text has a word that makes something harmless of a value. */
+static bool is_made_safe(const char *text)
+{
+    static const char *const safe[] = {"encode",  "escape",   "Escape",     "sanit", "Sanit", "purify",     "Purify",
+                                       "Number(", "parseInt", "parseFloat", "?\"",   "?'",    "textContent"};
+    return myth_flow_has_one_of(text, safe, N_OF(safe));
+}
+
+/* Whether a value is a part of the page's address: location.hash, params.get("q") of new URLSearchParams(...). */
+static bool is_of_address(const myth_flow *f, const char *text)
+{
+    static const char *const parts[] = {"location.search", "location.hash", "location.href", "document.referrer",
+                                        "document.URL"};
+    if (myth_flow_has_one_of(text, parts, N_OF(parts)))
+        return true;
+    const char *get = strstr(text, ".get(");
+    const char *word = get;
+    while (word && word > text && (isalnum((unsigned char)word[-1]) || word[-1] == '_' || word[-1] == '$'))
+        word--;
+    if (!get || get == word)
+        return false;
+    char want[2 * MYTH_HABIT_TEXT];
+    snprintf(want, sizeof(want), "%.*s = new URLSearchParams(", (int)(get - word), word);
+    return myth_habit_has_text(f, 0, f->n_text, want);
+}
+
+static void page_of_address(myth_flow *f, TSNode node)
+{
+    static const char *const members[] = {"innerHTML", "outerHTML"};
+    static const char *const calls[] = {"document.write", "document.writeln"};
+    char text[4 * MYTH_HABIT_TEXT], name[MYTH_HABIT_TEXT];
+    TSNode of = {0}, value = {0};
+    if (is_type(node, "call_expression")) {
+        of = field_of(node, "function");
+        const bool is_write = myth_habit_text(f, of, name, sizeof(name)) && IS_ONE(name, calls);
+        value = is_write ? ts_node_named_child(field_of(node, "arguments"), 0) : value;
+    } else {
+        const TSNode left = field_of(node, "left");
+        of = is_type(left, "member_expression") ? field_of(left, "property") : of;
+        const bool is_page = myth_habit_text(f, of, name, sizeof(name)) && IS_ONE(name, members);
+        value = is_page ? field_of(node, "right") : value;
+    }
+    if (!is_null(value) && myth_habit_text(f, value, text, sizeof(text)) && !is_made_safe(text) &&
+        is_of_address(f, text))
+        myth_shown_put(f, MYTH_SHOWN_PAGE, node, of, 0);
+}
+
 /* ---- new[] and delete ---- */
 
 enum { MADE_ARRAY = 1, MADE_ONE = 2, MADE_OTHER = 4 };
@@ -636,7 +685,9 @@ static bool on_node(myth_flow *f, TSNode node, const myth_around *around)
             null_used(f, node);
         else if (is_type(node, "binary_expression"))
             null_beside(f, node);
-        if (!myth_habit_is_java() && !myth_habit_is_script())
+        if (myth_habit_is_script() && (is_type(node, "assignment_expression") || is_type(node, "call_expression")))
+            page_of_address(f, node);
+        else if (!myth_habit_is_java() && !myth_habit_is_script())
             look_at_c(f, node, around);
     }
     return true;

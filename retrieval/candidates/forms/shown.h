@@ -21,6 +21,7 @@ typedef enum {
     MYTH_SHOWN_AGAIN,    /* if (bad) { free(p); } free(p); */
     MYTH_SHOWN_FREED,    /* if (bad) { free(p); } p->n = 0; */
     MYTH_SHOWN_DELETE,   /* p = new int[9]; delete p; */
+    MYTH_SHOWN_PAGE,     /* e.innerHTML = location.hash */
 } myth_shown;
 
 enum { MYTH_SHOWN_DEEP = 120 };

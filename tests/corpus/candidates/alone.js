@@ -48,3 +48,15 @@ function nameTold(user) {
   }
   return '';
 }
+
+const params = new URLSearchParams(location.search);
+
+function greet() {
+  document.getElementById('name').innerHTML = 'Hello ' + params.get('name'); // FIRES unescaped-output/address
+  document.write('<b>' + location.hash + '</b>'); // FIRES unescaped-output/address
+}
+
+function quiet_unescaped_output() {
+  document.getElementById('name').textContent = params.get('name');
+  document.write('<b>' + encodeURIComponent(location.hash) + '</b>');
+}
