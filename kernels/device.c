@@ -222,7 +222,8 @@ myth_status myth_buf_open_host(myth_buf **out, myth_device *dev, myth_mem_class 
 
 myth_status myth_buf_wrap(myth_buf **out, myth_device *dev, const void *base, uint64_t bytes, myth_error *err)
 {
-    return dev->vt->buf_wrap(out, dev, base, bytes, err);
+    return dev->vt->buf_wrap ? dev->vt->buf_wrap(out, dev, base, bytes, err)
+                             : myth_fail(err, MYTH_EDEVICE, "%s: host memory cannot be used in place", dev->caps.name);
 }
 
 void myth_buf_close(myth_buf *buf)

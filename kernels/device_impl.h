@@ -92,6 +92,7 @@ struct myth_device_vtable {
     /* A buffer in host memory that ops read in place; NULL = buf_open's memory is host memory already. */
     myth_status (*buf_open_host)(myth_buf **, myth_device *, myth_mem_class, const char *owner, uint64_t bytes,
                                  myth_error *);
+    /* NULL = the device cannot read host memory that it did not take itself. */
     myth_status (*buf_wrap)(myth_buf **, myth_device *, const void *, uint64_t, myth_error *);
     void (*buf_close)(myth_buf *);
     /* Zeroed host memory for fast transfers; the caller books it. NULL = this device gains nothing by special memory.

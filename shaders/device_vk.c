@@ -162,7 +162,6 @@ static const struct myth_device_vtable vtable = {
     .reserve = reserve,
     .buf_open = vk_buf_open,
     .buf_open_host = vk_buf_open_host,
-    .buf_wrap = vk_buf_wrap,
     .buf_close = vk_buf_close,
     .stream_open = vk_stream_open,
     .stream_close = vk_stream_close,

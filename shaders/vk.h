@@ -247,7 +247,6 @@ myth_status vk_buf_open(myth_buf **out, myth_device *dev, myth_mem_class cls, co
                         myth_error *err);
 myth_status vk_buf_open_host(myth_buf **out, myth_device *dev, myth_mem_class cls, const char *owner, uint64_t bytes,
                              myth_error *err);
-myth_status vk_buf_wrap(myth_buf **out, myth_device *dev, const void *base, uint64_t bytes, myth_error *err);
 void vk_buf_close(myth_buf *buf);
 
 static inline const struct vk_block *vk_block_of(myth_view v)

@@ -300,12 +300,6 @@ myth_status vk_buf_open_host(myth_buf **out, myth_device *dev, myth_mem_class cl
     return open_at(out, dev, MYTH_MEM_HOST, cls, owner, bytes, err);
 }
 
-myth_status vk_buf_wrap(myth_buf **out, myth_device *dev, const void *base, uint64_t bytes, myth_error *err)
-{
-    (void)out, (void)base, (void)bytes;
-    return myth_fail(err, MYTH_EDEVICE, "%s: host memory cannot be used in place", dev->caps.name);
-}
-
 void vk_buf_close(myth_buf *buf)
 {
     struct vk_buf *b = (struct vk_buf *)(void *)buf;

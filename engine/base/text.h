@@ -24,6 +24,13 @@ static inline const char *myth_base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* Bytes of a path before its last slash; 0 when it has none. */
+static inline size_t myth_folder_bytes(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) : 0;
+}
+
 /* The value of a hexadecimal digit; -1 = it is none. */
 static inline int myth_hex_digit(char c)
 {

@@ -26,18 +26,12 @@ enum {
     FP4_MOST = 252
 }; /* FP4_MOST: the largest e whose values are finite */
 
-static void put_f16(unsigned char *dst, float f)
-{
-    uint16_t h = myth_f32_to_f16(f);
-    memcpy(dst, &h, 2);
-}
-
 static void quant_f32(unsigned char *dst, const float *src, uint64_t n) { memcpy(dst, src, n * 4); }
 
 static void quant_f16(unsigned char *dst, const float *src, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++)
-        put_f16(dst + 2 * i, src[i]);
+        myth_put_f16(dst + 2 * i, src[i]);
 }
 
 static void quant_bf16(unsigned char *dst, const float *src, uint64_t n)
@@ -64,7 +58,7 @@ static void quant_q8_0(unsigned char *dst, const float *src, uint64_t n)
         for (int i = 0; i < BLOCK; i++)
             most = fabsf(src[i]) > most ? fabsf(src[i]) : most;
         float d = most / 127.0f, inverse = d != 0.0f ? 1.0f / d : 0.0f;
-        put_f16(dst, d);
+        myth_put_f16(dst, d);
         for (int i = 0; i < BLOCK; i++)
             dst[2 + i] = (unsigned char)(int8_t)round_half_away(src[i] * inverse);
     }
@@ -88,7 +82,7 @@ static void quant_q4_0(unsigned char *dst, const float *src, uint64_t n)
             }
         }
         float d = peak / -8.0f, inverse = d != 0.0f ? 1.0f / d : 0.0f;
-        put_f16(dst, d);
+        myth_put_f16(dst, d);
         for (int i = 0; i < BLOCK / 2; i++)
             dst[2 + i] = (unsigned char)(nibble(src[i], inverse) | nibble(src[i + BLOCK / 2], inverse) << 4);
     }

@@ -12,10 +12,18 @@
 #define MYTH_QUANT_H
 
 #include "engine/base/blocks.h"
+#include "engine/base/half.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Writes the half that is nearest to f into two bytes, which need no alignment. */
+static inline void myth_put_f16(unsigned char *dst, float f)
+{
+    const uint16_t h = myth_f32_to_f16(f);
+    memcpy(dst, &h, sizeof(h));
+}
 
 bool myth_quant_has(myth_dtype type); /* has a closed form */
 void myth_quant_row(myth_dtype type, void *dst, const float *src, uint64_t n);

@@ -7,12 +7,6 @@
 #include <assert.h>
 #include <string.h>
 
-static void put_half(unsigned char *dst, float f)
-{
-    uint16_t h = myth_f32_to_f16(f);
-    memcpy(dst, &h, 2);
-}
-
 /* ---- parts that layouts share ---- */
 
 /* Values 0..31 to 16 bytes: low halves 0..15, high halves 16..31; `lift` makes them 0 and more. */
@@ -59,28 +53,28 @@ static void put_pairs_of_six(unsigned char *dst, const int16_t *c, const int16_t
 
 static void pack_q4_0(unsigned char *dst, const myth_fit *r)
 {
-    put_half(dst, r->d);
+    myth_put_f16(dst, r->d);
     put_nibbles(dst + 2, r->q, 8);
 }
 
 static void pack_q4_1(unsigned char *dst, const myth_fit *r)
 {
-    put_half(dst, r->d);
-    put_half(dst + 2, -r->m);
+    myth_put_f16(dst, r->d);
+    myth_put_f16(dst + 2, -r->m);
     put_nibbles(dst + 4, r->q, 0);
 }
 
 static void pack_q5_0(unsigned char *dst, const myth_fit *r)
 {
-    put_half(dst, r->d);
+    myth_put_f16(dst, r->d);
     put_fifth_bits(dst + 2, r->q, 16);
     put_nibbles(dst + 6, r->q, 16);
 }
 
 static void pack_q5_1(unsigned char *dst, const myth_fit *r)
 {
-    put_half(dst, r->d);
-    put_half(dst + 2, -r->m);
+    myth_put_f16(dst, r->d);
+    myth_put_f16(dst + 2, -r->m);
     put_fifth_bits(dst + 4, r->q, 0);
     put_nibbles(dst + 8, r->q, 0);
 }
@@ -90,14 +84,14 @@ static void pack_q2_k(unsigned char *dst, const myth_fit *r)
     for (int k = 0; k < 16; k++)
         dst[k] = (unsigned char)(r->c[k] | r->b[k] << 4);
     put_pairs(dst + 16, r->q, 0, 0);
-    put_half(dst + 80, r->d);
-    put_half(dst + 82, r->m);
+    myth_put_f16(dst + 80, r->d);
+    myth_put_f16(dst + 82, r->m);
 }
 
 static void pack_tq2_0(unsigned char *dst, const myth_fit *r)
 {
     put_pairs(dst, r->q, 1, 0);
-    put_half(dst + 64, r->d);
+    myth_put_f16(dst + 64, r->d);
 }
 
 static void pack_q3_k(unsigned char *dst, const myth_fit *r)
@@ -112,21 +106,21 @@ static void pack_q3_k(unsigned char *dst, const myth_fit *r)
         dst[96 + k % 8] |= (unsigned char)((s & 15) << k / 8 * 4);
         dst[96 + 8 + k % 4] |= (unsigned char)((s >> 4) << k / 4 * 2);
     }
-    put_half(dst + 108, r->d);
+    myth_put_f16(dst + 108, r->d);
 }
 
 static void pack_q4_k(unsigned char *dst, const myth_fit *r)
 {
-    put_half(dst, r->d);
-    put_half(dst + 2, r->m);
+    myth_put_f16(dst, r->d);
+    myth_put_f16(dst + 2, r->m);
     put_pairs_of_six(dst + 4, r->c, r->b);
     put_wide_nibbles(dst + 16, r->q);
 }
 
 static void pack_q5_k(unsigned char *dst, const myth_fit *r)
 {
-    put_half(dst, r->d);
-    put_half(dst + 2, r->m);
+    myth_put_f16(dst, r->d);
+    myth_put_f16(dst + 2, r->m);
     put_pairs_of_six(dst + 4, r->c, r->b);
     memset(dst + 16, 0, 32);
     for (int i = 0; i < 256; i++)
@@ -144,7 +138,7 @@ static void pack_q6_k(unsigned char *dst, const myth_fit *r)
     put_pairs(dst + 128, r->q, 32, 4);
     for (int k = 0; k < 16; k++)
         dst[192 + k] = (unsigned char)(int8_t)r->c[k];
-    put_half(dst + 208, r->d);
+    myth_put_f16(dst + 208, r->d);
 }
 
 static void pack_iq4_xs(unsigned char *dst, const myth_fit *r)
@@ -156,12 +150,12 @@ static void pack_iq4_xs(unsigned char *dst, const myth_fit *r)
         dst[4 + k / 2] |= (unsigned char)((s & 15) << k % 2 * 4);
         put_nibbles(dst + 8 + 16 * k, r->q + 32 * k, 0);
     }
-    put_half(dst, r->d);
+    myth_put_f16(dst, r->d);
 }
 
 static void pack_iq4_nl(unsigned char *dst, const myth_fit *r)
 {
-    put_half(dst, r->d);
+    myth_put_f16(dst, r->d);
     put_nibbles(dst + 2, r->q, 0);
 }
 

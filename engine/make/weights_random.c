@@ -354,12 +354,6 @@ typedef struct {
     unsigned char *out;
 } span;
 
-static void put_half(unsigned char *dst, double v)
-{
-    uint16_t h = myth_f32_to_f16((float)v);
-    memcpy(dst, &h, 2);
-}
-
 /* Of q4_k and q5_k: min m = scale s for each of the eight. */
 static void pair_scales(unsigned char s[12])
 {
@@ -388,9 +382,9 @@ static void make_block(myth_dtype t, unsigned char *p, uint64_t z, double sd)
     const double d = sd / spread_of[t];
     unsigned char *half = p + info->half_off;
     if (info->n_half > 0)
-        put_half(half, d);
+        myth_put_f16(half, (float)d);
     if (info->n_half > 1)
-        put_half(half + 2, lift_of[t] * sd / spread_of[t]);
+        myth_put_f16(half + 2, (float)(lift_of[t] * sd / spread_of[t]));
     switch (t) {
     case MYTH_Q2_K:
         for (int k = 0; k < 16; k++)

@@ -1,6 +1,8 @@
 /* before.c - see before.h. */
 #include "before.h"
 
+#include "engine/base/chars.h"
+
 #include <string.h>
 
 static bool is_own(const myth_removed *r) { return !r->path; }
@@ -42,8 +44,6 @@ static size_t put_together(unsigned char *dst, const myth_source *src)
     return n;
 }
 
-static bool is_blank(unsigned char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-
 /* The line that a place begins in, without the blanks at its ends. */
 static myth_str line_of(const unsigned char *text, size_t n, const myth_candidate_place *c)
 {
@@ -52,9 +52,9 @@ static myth_str line_of(const unsigned char *text, size_t n, const myth_candidat
         at--;
     while (end < n && text[end] != '\n')
         end++;
-    while (at < end && is_blank(text[at]))
+    while (at < end && myth_is_white(text[at]))
         at++;
-    while (end > at && is_blank(text[end - 1]))
+    while (end > at && myth_is_white(text[end - 1]))
         end--;
     return (myth_str){(const char *)text + at, end - at};
 }

@@ -1,6 +1,8 @@
 /* comments.c - one walk over the bytes: comments are blanked, strings are passed over. */
 #include "comments.h"
 
+#include "engine/base/chars.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -96,7 +98,7 @@ static bool is_before_value(const walk *w)
         return false; /* a tag: <a />, </a> */
     if (end == 0 || strchr("(,=:[!&|?{};+-*%<>~^", w->text[end - 1]))
         return true;
-    while (from > 0 && (isalnum(w->text[from - 1]) || w->text[from - 1] == '_' || w->text[from - 1] == '$'))
+    while (from > 0 && (myth_is_word(w->text[from - 1]) || w->text[from - 1] == '$'))
         from--;
     if (from > 0 && w->text[from - 1] == '.')
         return false; /* a member */

@@ -217,9 +217,8 @@ static const char *const shipped_name[] = {"mythos-embed.gguf", "mythos-judge.gg
 
 static shipped shipped_as(const char *path)
 {
-    const char *slash = strrchr(path, '/');
     int which = SHIPPED_EMBEDDER;
-    while (which < SHIPPED_MODEL && strcmp(slash ? slash + 1 : path, shipped_name[which]) != 0)
+    while (which < SHIPPED_MODEL && strcmp(myth_base_name(path), shipped_name[which]) != 0)
         which++;
     return (shipped)which;
 }

@@ -7,6 +7,7 @@
 #include "frontend/search/files.h"
 #include "frontend/search/rows.h"
 #include "frontend/search/scopes.h"
+#include "engine/base/text.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -486,8 +487,7 @@ fail:
 /* Whether a file is called so, with or without its ending. */
 static bool names_file(const char *path, const char *name)
 {
-    const char *base = strrchr(path, '/');
-    base = base ? base + 1 : path;
+    const char *base = myth_base_name(path);
     const char *dot = strchr(base + (base[0] == '.'), '.');
     const size_t n = strlen(name), n_path = strlen(path);
     const bool is_end = n_path >= n && strcmp(path + n_path - n, name) == 0;

@@ -1,6 +1,8 @@
 /* calls.c - reads a call symbol by symbol: first to see whether it is one, then again to write it. */
 #include "calls.h"
 
+#include "engine/base/chars.h"
+
 #include <string.h>
 
 /* ---- symbols: bytes of text, and quotes, which are ids ---- */
@@ -39,11 +41,9 @@ static void step(reader *r)
         r->pos++;
 }
 
-static bool is_blank(int c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
 static int peek_ink(reader *r)
 {
-    while (is_blank(peek(r)))
+    while (myth_is_white(peek(r)))
         step(r);
     return peek(r);
 }
@@ -67,7 +67,7 @@ static bool take_bare(reader *r, const char *stops, char out[MYTH_CALL_NAME_MAX]
             return false;
         out[(*n)++] = (char)c;
     }
-    while (*n && is_blank(out[*n - 1]))
+    while (*n && myth_is_white(out[*n - 1]))
         --*n;
     out[*n] = '\0';
     return *n > 0;

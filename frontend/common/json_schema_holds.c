@@ -41,6 +41,14 @@ bool myth_schema_is_equal(const json_t *a, const json_t *b)
     return is;
 }
 
+bool myth_schema_has_value(const json_t *list, const json_t *v)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (myth_schema_is_equal(json_array_get(list, i), v))
+            return true;
+    return false;
+}
+
 bool myth_schema_is_of(const json_t *v, const char *type)
 {
     const bool is_whole = json_is_integer(v) || (json_is_real(v) && json_real_value(v) == floor(json_real_value(v)));
@@ -71,14 +79,6 @@ static verdict both(verdict a, verdict b) { return a == NO || b == NO ? NO : a =
 static verdict either(verdict a, verdict b) { return a == YES || b == YES ? YES : a == NO && b == NO ? NO : UNKNOWN; }
 static verdict opposite(verdict a) { return a == YES ? NO : a == NO ? YES : UNKNOWN; }
 static verdict is(bool b) { return b ? YES : NO; }
-
-static bool is_in(const json_t *list, const json_t *v)
-{
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (myth_schema_is_equal(json_array_get(list, i), v))
-            return true;
-    return false;
-}
 
 static size_t n_chars(const json_t *v)
 {
@@ -160,7 +160,7 @@ static verdict of_key(writer *w, const json_t *schema, const char *key, const js
     if (!strcmp(key, "type"))
         return is(myth_schema_has_type_of(schema, v));
     if (!strcmp(key, "enum") || !strcmp(key, MYTH_SCHEMA_OTHERS))
-        return is(is_in(k, v) == !strcmp(key, "enum"));
+        return is(myth_schema_has_value(k, v) == !strcmp(key, "enum"));
     if (!strcmp(key, "const"))
         return is(myth_schema_is_equal(k, v));
     if (!strcmp(key, "not"))

@@ -109,7 +109,8 @@ typedef enum { MYTH_SCHEMA_NO, MYTH_SCHEMA_YES, MYTH_SCHEMA_UNKNOWN } myth_schem
 
 /* Whether the value is of the schema; unknown where patterns, formats, oneOf and references without an end decide. */
 myth_schema_verdict myth_schema_holds(myth_schema_writer *w, const json_t *schema, const json_t *v, int depth);
-bool myth_schema_is_equal(const json_t *a, const json_t *b); /* as JSON Schema says: 1 is 1.0 */
+bool myth_schema_is_equal(const json_t *a, const json_t *b);     /* as JSON Schema says: 1 is 1.0 */
+bool myth_schema_has_value(const json_t *list, const json_t *v); /* whether an element of the list is equal to v */
 bool myth_schema_is_of(const json_t *v, const char *type);
 /* Whether the schema's "type" (or its absence) allows the value. */
 bool myth_schema_has_type_of(const json_t *schema, const json_t *v);

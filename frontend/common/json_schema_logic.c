@@ -189,14 +189,6 @@ static const char *const low_keys[] = {"minimum", "exclusiveMinimum", "minLength
                                                                                                     "maxLength",
                                                                                                     "maxItems"};
 
-static bool is_in(const json_t *list, const json_t *v)
-{
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (myth_schema_is_equal(json_array_get(list, i), v))
-            return true;
-    return false;
-}
-
 /* Takes a keyword of b, which a has too. */
 static myth_status join_key(logic *l, json_t *a, const char *key, json_t *v)
 {
@@ -215,7 +207,7 @@ static myth_status join_key(logic *l, json_t *a, const char *key, json_t *v)
         MYTH_TRY(has_worked(l, json_array_size(have) * json_array_size(v)));
         all = json_array();
         for (size_t i = 0; i < json_array_size(have); i++)
-            if (is_in(v, json_array_get(have, i)))
+            if (myth_schema_has_value(v, json_array_get(have, i)))
                 append(l, all, json_incref(json_array_get(have, i)));
         set(l, a, key, all);
     } else if (!strcmp(key, "required") || !strcmp(key, OTHERS)) {
@@ -291,9 +283,9 @@ static bool settle(logic *l, json_t **flat)
             break;
         }
     }
-    if (others && is_in(others, json_null()))
+    if (others && myth_schema_has_value(others, json_null()))
         drop_types(l, f, NONE);
-    if (others && is_in(others, json_true()) && is_in(others, json_false()))
+    if (others && myth_schema_has_value(others, json_true()) && myth_schema_has_value(others, json_false()))
         drop_types(l, f, BOOLEAN);
     return types_of(f) != 0;
 }
@@ -554,8 +546,8 @@ static myth_status flat_keys(logic *l, const json_t *schema, json_t *out)
             MYTH_TRY(get_types(l, v, &bits));
             set(l, flat, key, names_of(l, bits));
         } else if (!strcmp(key, "const")) {
-            const bool is_other =
-                json_is_array(json_object_get(schema, "enum")) && !is_in(json_object_get(schema, "enum"), v);
+            const bool is_other = json_is_array(json_object_get(schema, "enum")) &&
+                                  !myth_schema_has_value(json_object_get(schema, "enum"), v);
             set(l, flat, "enum", is_other ? json_array() : json_pack("[O]", v));
         } else if (strcmp(key, "enum") != 0 || !json_object_get(schema, "const")) {
             set(l, flat, key, json_incref(v));

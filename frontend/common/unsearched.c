@@ -1,6 +1,8 @@
 /* unsearched.c - see unsearched.h. */
 #include "unsearched.h"
 
+#include "engine/base/text.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,11 +25,7 @@ static const struct {
 };
 enum { N_ROW = sizeof(row) / sizeof(row[0]) };
 
-static bool is_gits_own(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return strcmp(slash ? slash + 1 : path, ".git") == 0;
-}
+static bool is_gits_own(const char *path) { return strcmp(myth_base_name(path), ".git") == 0; }
 
 /* Whether a link leads to something outside of the directory; what it has inside is searched under its own name. */
 static bool leads_out(const char *root, const char *path)

@@ -1,6 +1,8 @@
 /* definition.c - see definition.h. */
 #include "definition.h"
 
+#include "engine/base/chars.h"
+
 #include <string.h>
 
 /* Words that may come before the one that begins a definition, of many languages in one list. */
@@ -16,12 +18,6 @@ static const char *const statements[] = {
     "if",     "for",  "while", "switch", "return", "else", "elif", "do", "case", "with",   "catch", "assert", "print",
     "import", "from", "raise", "throw",  "not",    "and",  "or",   "in", "new",  "sizeof", "yield", "await",  NULL};
 
-static bool is_word_byte(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
-           (unsigned char)c >= 0x80;
-}
-
 static bool is_one_of(const char *s, size_t n, const char *const *list)
 {
     for (; *list; list++)
@@ -34,7 +30,7 @@ static bool is_one_of(const char *s, size_t n, const char *const *list)
 static size_t word_at(const char *s, size_t n)
 {
     size_t i = 0;
-    while (i < n && is_word_byte(s[i]))
+    while (i < n && myth_is_name_or_dollar(s[i]))
         i++;
     return i;
 }
@@ -88,10 +84,10 @@ static bool by_parenthesis(const char *s, size_t n, const char **name, size_t *n
     while (end > s && end[-1] == ' ')
         end--;
     const char *start = end;
-    while (start > s && is_word_byte(start[-1]))
+    while (start > s && myth_is_name_or_dollar(start[-1]))
         start--;
     for (const char *p = s; p < start; p++) /* only what types and qualified names are made of: else it computes */
-        if (!is_word_byte(*p) && *p != ' ' && *p != '*' && *p != '&' && *p != ':' && *p != '<' && *p != '>' &&
+        if (!myth_is_name_or_dollar(*p) && *p != ' ' && *p != '*' && *p != '&' && *p != ':' && *p != '<' && *p != '>' &&
             *p != '~')
             return false;
     *name = start;

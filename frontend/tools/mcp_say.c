@@ -7,6 +7,8 @@
 #define _GNU_SOURCE
 #include "mcp.h"
 
+#include "engine/base/chars.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -126,8 +128,6 @@ void myth_mcp_error_about(myth_mcp_answer *a, const json_t *id, int code, const 
 
 /* ---- the id of what cannot be parsed ---- */
 
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-
 /* Behind the string that begins at text[at]; n: it has no end. */
 static size_t skip_string(const char *text, size_t n, size_t at)
 {
@@ -141,7 +141,7 @@ static size_t find_id(const char *text, size_t n)
 {
     uint32_t depth = 0;
     size_t at = 0;
-    while (at < n && is_blank(text[at]))
+    while (at < n && myth_is_white(text[at]))
         at++;
     if (at == n || text[at] != '{')
         return n;
@@ -154,10 +154,10 @@ static size_t find_id(const char *text, size_t n)
             continue;
         size_t end = skip_string(text, n, at);
         const bool is_id = depth == 1 && end - at == 4 && memcmp(text + at, "\"id\"", 4) == 0;
-        while (end < n && is_blank(text[end]))
+        while (end < n && myth_is_white(text[end]))
             end++;
         if (is_id && end < n && text[end] == ':') {
-            for (end++; end < n && is_blank(text[end]);)
+            for (end++; end < n && myth_is_white(text[end]);)
                 end++;
             return end;
         }
@@ -185,7 +185,7 @@ bool myth_mcp_error_in(myth_mcp_answer *a, const char *line, size_t n, int code,
     /* a number goes back as it is, because it may be one that no integer holds */
     const size_t first = from + (line[from] == '-');
     const bool is_number = !id && first < to && to < n && (line[first] != '0' || to == first + 1) &&
-                           (is_blank(line[to]) || line[to] == ',' || line[to] == '}');
+                           (myth_is_white(line[to]) || line[to] == ',' || line[to] == '}');
     if (!id && !is_number)
         return false;
     spell(&said, fmt, about);

@@ -302,11 +302,7 @@ static myth_status buf_open_host(myth_buf **out, myth_device *dev, myth_mem_clas
     return open_at(out, dev, cls, owner, bytes, true, err);
 }
 
-static myth_status buf_wrap(myth_buf **out, myth_device *dev, const void *base, uint64_t bytes, myth_error *err)
-{
-    (void)out, (void)base, (void)bytes;
-    return myth_fail(err, MYTH_EDEVICE, "%s: host memory cannot be used in place", dev->caps.name);
-}
+
 
 static void buf_close(myth_buf *buf)
 {
@@ -365,7 +361,6 @@ static void fill_vtable(struct myth_device_vtable *vt)
     vt->reserve = reserve;
     vt->buf_open = buf_open;
     vt->buf_open_host = buf_open_host;
-    vt->buf_wrap = buf_wrap;
     vt->buf_close = buf_close;
     vt->host_take = host_take;
     vt->host_give = host_give;

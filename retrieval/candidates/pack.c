@@ -2,6 +2,7 @@
 #include "pack.h"
 
 #include "engine/base/array.h"
+#include "engine/base/chars.h"
 #include "engine/base/hash.h"
 #include "engine/base/text.h"
 
@@ -112,17 +113,15 @@ static uint32_t letters_of(const char *text, size_t n)
     return bits;
 }
 
-static bool is_between_words(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
 /* Puts the words of a list behind those of the others. */
 static bool read_words(myth_pack *r, myth_pack_list *l)
 {
     const char *p = l->words, *end = l->words + l->n;
     l->first = r->n_word;
     for (size_t n; p < end; p += n) {
-        while (p < end && is_between_words(*p))
+        while (p < end && myth_is_white(*p))
             p++;
-        for (n = 0; p + n < end && !is_between_words(p[n]);)
+        for (n = 0; p + n < end && !myth_is_white(p[n]);)
             n++;
         if (n == 0)
             break;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* memmem */
 #include "dialect.h"
 
+#include "engine/base/text.h"
 #include "engine/base/utf8.h"
 
 #include <stdio.h>
@@ -14,14 +15,6 @@ typedef struct {
     bool is_class, is_first; /* inside of [...]; before its first sign */
 } walk;
 
-static int digit(unsigned char c)
-{
-    return c >= '0' && c <= '9' ? c - '0'
-         : c >= 'a' && c <= 'f' ? c - 'a' + 10
-         : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                : -1;
-}
-
 /* Bytes of the number behind \u or \U at p, 0 = there is none: so many digits, or any between braces. */
 static size_t number_at(const unsigned char *p, const unsigned char *end, uint32_t *code)
 {
@@ -29,8 +22,8 @@ static size_t number_at(const unsigned char *p, const unsigned char *end, uint32
     const size_t most = p[1] == 'u' ? 4 : 8, from = has_braces ? 3 : 2;
     size_t n = 0;
     *code = 0;
-    while (n < (has_braces ? 8 : most) && p + from + n < end && digit(p[from + n]) >= 0)
-        *code = *code << 4 | (uint32_t)digit(p[from + n++]);
+    while (n < (has_braces ? 8 : most) && p + from + n < end && myth_hex_digit((char)p[from + n]) >= 0)
+        *code = *code << 4 | (uint32_t)myth_hex_digit((char)p[from + n++]);
     if (has_braces)
         return n > 0 && p + from + n < end && p[from + n] == '}' ? from + n + 1 : 0;
     return n == most ? from + n : 0;

@@ -8,9 +8,12 @@
 #ifndef MYTH_FIND_H
 #define MYTH_FIND_H
 
+#include "engine/base/chars.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef struct {
     const unsigned char *needle;
@@ -27,10 +30,13 @@ unsigned myth_find_rank(unsigned char c);
 const unsigned char *myth_find_high(const unsigned char *p, const unsigned char *end);
 uint64_t myth_count_newlines(const unsigned char *p, const unsigned char *end);
 
-static inline unsigned char myth_lower(unsigned char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
-static inline bool myth_is_word(unsigned char c)
+/* The newline that ends the line of p, or end. */
+static inline const unsigned char *myth_line_end(const unsigned char *p, const unsigned char *end)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    const unsigned char *nl = (const unsigned char *)memchr(p, '\n', (size_t)(end - p));
+    return nl ? nl : end;
 }
+
+static inline unsigned char myth_lower(unsigned char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
 
 #endif

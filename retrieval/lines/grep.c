@@ -102,12 +102,6 @@ static bool is_word_at(const unsigned char *line, const unsigned char *end, cons
     return (p == line || !myth_is_word(p[-1])) && (p + n == end || !myth_is_word(p[n]));
 }
 
-static const unsigned char *line_end(const unsigned char *p, const unsigned char *end)
-{
-    const unsigned char *nl = memchr(p, '\n', (size_t)(end - p));
-    return nl ? nl : end;
-}
-
 /* The first occurrence of a literal in a line that is a whole word, or NULL. */
 static const unsigned char *find_word(const grep *g, const unsigned char *line, const unsigned char *end, size_t *n_at)
 {
@@ -157,7 +151,7 @@ static bool next_literal(worker *w, const unsigned char **p, const unsigned char
         if (first == end)
             return false;
         const unsigned char *nl = memrchr(s, '\n', (size_t)(first - s)), *begin = nl ? nl + 1 : s,
-                            *last = line_end(first, end);
+                            *last = myth_line_end(first, end);
         *p = last < end ? last + 1 : end;
         *line = begin;
         *n_line = (size_t)(last - begin);
@@ -200,7 +194,7 @@ static bool add_after(worker *w, slot *out, context *c, const piece *s, const un
         if (c->shown - s->off >= (uint64_t)(to - s->begin))
             break;
         const unsigned char *line = s->begin + (c->shown - s->off);
-        if (!add_context(w, out, c, line, line_end(line, to)))
+        if (!add_context(w, out, c, line, myth_line_end(line, to)))
             return false;
     }
     return true;
@@ -227,7 +221,7 @@ static bool add_around(worker *w, slot *out, context *c, const piece *s, const u
     c->shown = s->off + (uint64_t)(from - s->begin);
     c->line = line_no - n;
     for (; n; n--) {
-        const unsigned char *stop = line_end(from, line);
+        const unsigned char *stop = myth_line_end(from, line);
         if (!add_context(w, out, c, from, stop))
             return false;
         from = stop + 1;
@@ -543,7 +537,7 @@ static myth_status open_literals(grep *g, myth_error *err)
         end = p + o->n_pattern;
     }
     for (;;) {
-        const unsigned char *nl = p < end ? line_end(p, end) : end;
+        const unsigned char *nl = p < end ? myth_line_end(p, end) : end;
         if (g->n_literal == LITERAL_MAX)
             return myth_fail(err, MYTH_EARG, "pattern: more than %d lines; search for them one by one", LITERAL_MAX);
         myth_find_open(&g->literal[g->n_literal++], p, (size_t)(nl - p), o->ignore_case);

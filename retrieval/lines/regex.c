@@ -272,12 +272,6 @@ bool myth_regex_line(myth_regex_run *run, const unsigned char *line, size_t n, s
     return match(run, code, line, n, at, n_at, st);
 }
 
-static const unsigned char *line_end(const unsigned char *p, const unsigned char *end)
-{
-    const unsigned char *nl = memchr(p, '\n', (size_t)(end - p));
-    return nl ? nl : end;
-}
-
 static const unsigned char *line_begin(const unsigned char *from, const unsigned char *p)
 {
     while (p > from && p[-1] != '\n')
@@ -331,7 +325,7 @@ bool myth_regex_next(myth_regex_run *run, const unsigned char **p, const unsigne
             first = line_begin(s, found);
             *at = (size_t)(found - first);
         }
-        last = line_end(first, end);
+        last = myth_line_end(first, end);
         if (is_found || myth_regex_line(run, first, (size_t)(last - first), at, n_at, st)) {
             *line = first;
             *n_line = (size_t)(last - first);

@@ -1,7 +1,8 @@
 /* brief.c - see brief.h. It knows brackets and where a parameter's name ends, and no language's grammar. */
 #include "brief.h"
 
-#include <ctype.h>
+#include "engine/base/chars.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -51,7 +52,7 @@ static char *behind_name(char *s, const char *name)
 {
     const size_t n = strlen(name);
     for (char *p = s; n && (p = strstr(p, name)) != NULL; p++) {
-        const bool is_whole = p == s || !(isalnum((unsigned char)p[-1]) || p[-1] == '_');
+        const bool is_whole = p == s || !myth_is_word(p[-1]);
         if (is_whole && (p[n] == '(' || p[n] == '<'))
             return p + n;
     }

@@ -2,6 +2,7 @@
 #include "filegraph_impl.h"
 
 #include "engine/base/array.h"
+#include "engine/base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static size_t stem_of(const char *path, const char **stem)
                                                                                        "_tests", ".spec", "_spec",
                                                                                        "-spec",  "Test",  "Tests",
                                                                                        "Spec",   "IT"};
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    const char *name = myth_base_name(path), *dot = strrchr(name, '.');
     size_t n = dot && dot > name ? (size_t)(dot - name) : strlen(name);
     for (size_t i = 0; i < sizeof(back) / sizeof(back[0]); i++) {
         size_t k = strlen(back[i]);
@@ -108,8 +109,7 @@ myth_status myth_filegraph_find_tests(myth_tested_list *t, const myth_filegraph 
     uint32_t n_row = 0;
     bool ok = row != NULL;
     for (uint32_t i = 0; i < g->n_node && ok; i++) {
-        const char *path = g->node[i].path, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path,
-                   *dot = strrchr(name, '.');
+        const char *name = myth_base_name(g->node[i].path), *dot = strrchr(name, '.');
         if (myth_filegraph_tier(g->node[i].kinds) == 0)
             row[n_row++] = (stem_row){stem_hash(name, dot && dot > name ? (size_t)(dot - name) : strlen(name)), i};
     }

@@ -40,7 +40,7 @@ static bool take(reader *r, const char *sign)
     skip(r);
     if ((size_t)(r->end - r->p) < n || memcmp(r->p, sign, n) != 0)
         return false;
-    if (myth_is_name_byte(sign[0]) && r->p + n < r->end && myth_is_name_byte(r->p[n]))
+    if (myth_is_name_or_dollar(sign[0]) && r->p + n < r->end && myth_is_name_or_dollar(r->p[n]))
         return false;
     r->p += n;
     return true;
@@ -50,7 +50,7 @@ static size_t take_word(reader *r, const char **word)
 {
     skip(r);
     *word = r->p;
-    while (r->p < r->end && myth_is_name_byte(*r->p))
+    while (r->p < r->end && myth_is_name_or_dollar(*r->p))
         r->p++;
     return (size_t)(r->p - *word);
 }
@@ -176,7 +176,7 @@ static void read_from(reader *r)
     const char *from;
     skip(r);
     from = r->p;
-    while (r->p < r->end && (myth_is_name_byte(*r->p) || *r->p == '.'))
+    while (r->p < r->end && (myth_is_name_or_dollar(*r->p) || *r->p == '.'))
         r->p++;
     const size_t n_module = (size_t)(r->p - from);
     if (n_module >= sizeof(module) || !take(r, "import"))

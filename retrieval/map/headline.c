@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* strcasestr */
 #include "headline.h"
 #include "retrieval/scan/languages.h"
+#include "engine/base/chars.h"
 #include "engine/base/text.h"
 #include "engine/base/utf8.h"
 
@@ -21,8 +22,6 @@ static bool is_hidden(uint32_t cp)
            (cp >= 0xfe00 && cp <= 0xfe0f) || cp == 0xfeff || (cp >= 0xe0000 && cp <= 0xe0fff);
 }
 
-static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
 size_t myth_one_line(char *dst, size_t cap, const char *text, size_t n)
 {
     const unsigned char *p = (const unsigned char *)text, *end = p + n;
@@ -31,7 +30,7 @@ size_t myth_one_line(char *dst, size_t cap, const char *text, size_t n)
     while (p < end) {
         uint32_t cp = 0;
         int len = myth_utf8_decode(p, (size_t)(end - p), &cp);
-        if (is_blank((char)*p) || cp == 0x2028 || cp == 0x2029)
+        if (myth_is_blank((char)*p) || cp == 0x2028 || cp == 0x2029)
             has_gap = at > 0;
         else if (len && !is_hidden(cp)) {
             if (at + has_gap + (size_t)len >= cap) {
@@ -116,7 +115,7 @@ static bool skip_preamble(head *h)
         "#define ", "'use strict'", "\"use strict\"", "package ",  "# -*-",        "-*-",
         "# vim",    "---",          "%YAML",          "@charset",  "#import",      "# frozen_string_literal",
         "declare("};
-    while (h->p < h->end && is_blank(*h->p))
+    while (h->p < h->end && myth_is_blank(*h->p))
         h->p++;
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
         if (starts(h, lines[i])) {
@@ -129,7 +128,7 @@ static bool skip_preamble(head *h)
 /* Whether a line repeats one character: ~~~~~~~~. */
 static bool is_rule(const char *s, size_t n)
 {
-    while (n > 0 && is_blank(s[n - 1]))
+    while (n > 0 && myth_is_blank(s[n - 1]))
         n--;
     for (size_t i = 1; i < n; i++)
         if (s[i] != s[0])
@@ -193,7 +192,7 @@ static bool is_of_definition(const head *h)
         "defmodule"};
     const char *p = h->p;
     int n_line = 0;
-    for (; p < h->end && is_blank(*p); p++)
+    for (; p < h->end && myth_is_blank(*p); p++)
         n_line += *p == '\n';
     bool is_docstring = h->language->family == MYTH_FAMILY_PYTHON && (h->p[-1] == '"' || h->p[-1] == '\'');
     bool is_above = n_line < (h->p[-1] == '\n' ? 1 : 2);
@@ -250,7 +249,7 @@ static const char *skip_name(const char *s, const char *path)
 {
     static const char *const tags[] = {"@file",   "\\file",  "@fileoverview", "@brief",
                                        "\\brief", "@module", "@overview",     "Package"};
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = myth_base_name(path);
     for (int again = 0; again < 4; again++) {
         const char *from = s;
         for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++) {

@@ -1,6 +1,7 @@
 /* mentions.c - see mentions.h. Forms of documents are alike enough for one reader: Markdown, reStructuredText, rdoc. */
 #include "mentions.h"
 #include "retrieval/scan/languages.h"
+#include "engine/base/chars.h"
 #include "engine/base/text.h"
 
 #include <ctype.h>
@@ -32,8 +33,6 @@ myth_mentions_form myth_mentions_form_of(const char *path, const char *language,
 /* ---- words ---- */
 
 static bool is_letter(char c) { return isalpha((unsigned char)c) || c == '_'; }
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
 typedef struct {
     bool (*on_word)(void *arg, const char *word, size_t n);
     void *arg;
@@ -44,7 +43,7 @@ static bool take_all(const taker *t, const char *p, const char *end)
 {
     while (p < end) {
         const char *from = p;
-        while (p < end && is_word(*p))
+        while (p < end && myth_is_word(*p))
             p++;
         if (p - from > 1 && is_letter(*from) && !t->on_word(t->arg, from, (size_t)(p - from)))
             return false;
@@ -59,7 +58,7 @@ static bool is_joined(const char *begin, const char *from, const char *p, const 
     const char before = from > begin ? from[-1] : ' ', two = from - begin > 1 ? from[-2] : ' ';
     if (p < end && *p == '(')
         return true;
-    if ((before == '.' && is_word(two)) || (before == ':' && two == ':') || (before == '>' && two == '-'))
+    if ((before == '.' && myth_is_word(two)) || (before == ':' && two == ':') || (before == '>' && two == '-'))
         return true;
     return p + 1 < end && ((*p == '.' && is_letter(p[1])) || (*p == ':' && p[1] == ':'));
 }
@@ -80,7 +79,7 @@ static bool take_words(const taker *t, const char *p, const char *end, bool is_c
     const char *begin = p;
     while (p < end) {
         const char *from = p;
-        while (p < end && is_word(*p))
+        while (p < end && myth_is_word(*p))
             p++;
         const size_t n = (size_t)(p - from);
         const bool is_name =
@@ -110,7 +109,7 @@ static bool take_marked(const taker *t, const char *p, const char *end)
             p++;
         const char *stop = memchr(p, close, (size_t)(end - p)), *word = p;
         stop = stop ? stop : end;
-        while (word < stop && is_word(*word))
+        while (word < stop && myth_is_word(*word))
             word++;
         const bool is_alone = word == stop && word - p > 1 && is_letter(*p);
         if (is_alone ? !t->on_word(t->arg, p, (size_t)(word - p)) : !take_words(t, p, stop, close == '`'))
@@ -163,7 +162,7 @@ static void read_header(const taker *t, const char *text, size_t n)
             is_line_start = true;
         } else if (is_letter(*p)) {
             const char *from = p;
-            while (p < end && is_word(*p))
+            while (p < end && myth_is_word(*p))
                 p++;
             if (p < end && *p == '(' && p - from > 1 && !t->on_word(t->arg, from, (size_t)(p - from)))
                 return;

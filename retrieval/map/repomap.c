@@ -4,6 +4,7 @@
 #include "repomap_impl.h"
 #include "headline.h"
 #include "engine/base/array.h"
+#include "engine/base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -254,15 +255,9 @@ static void put_name(myth_buffer *b, const char *name, size_t n)
         myth_buffer_put(b, "\"", 1);
 }
 
-static size_t folder_bytes(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? (size_t)(slash - path) : 0;
-}
-
 static void put_folder(myth_buffer *b, const char *path)
 {
-    size_t n = folder_bytes(path);
+    size_t n = myth_folder_bytes(path);
     if (n)
         put_name(b, path, n);
     else
@@ -282,7 +277,7 @@ static void put_risks(myth_buffer *b, const myth_repomap_entry *e)
 
 static void put_file(myth_buffer *b, const myth_repomap_entry *e, const char *last_language, bool has_risks)
 {
-    size_t n = folder_bytes(e->path);
+    size_t n = myth_folder_bytes(e->path);
     char text[64];
     myth_buffer_put(b, "  ", 2);
     put_name(b, e->path + n + (n > 0), strlen(e->path + n + (n > 0)));
@@ -363,7 +358,7 @@ typedef struct {
 static int by_folder(const void *a, const void *b)
 {
     const char *x = ((const section *)a)->e->path, *y = ((const section *)b)->e->path;
-    size_t n = folder_bytes(x), k = folder_bytes(y), least = n < k ? n : k;
+    size_t n = myth_folder_bytes(x), k = myth_folder_bytes(y), least = n < k ? n : k;
     int d = 0;
     for (size_t i = 0; i < least && d == 0; i++) { /* '/' sorts first, as in a scan */
         unsigned char p = (unsigned char)x[i], q = (unsigned char)y[i];
@@ -440,8 +435,8 @@ static myth_status render(myth_repomap *m, size_t k, myth_buffer *b, uint32_t *n
     if (n)
         qsort(s, n, sizeof(*s), by_folder);
     for (size_t i = 0; i < n; i++) {
-        size_t len = folder_bytes(s[i].e->path);
-        if (i == 0 || folder_bytes(s[i - 1].e->path) != len || memcmp(s[i - 1].e->path, s[i].e->path, len) != 0)
+        size_t len = myth_folder_bytes(s[i].e->path);
+        if (i == 0 || myth_folder_bytes(s[i - 1].e->path) != len || memcmp(s[i - 1].e->path, s[i].e->path, len) != 0)
             put_folder(b, s[i].e->path);
         put_file(b, s[i].e, language, s[i].has_risks);
         language = s[i].e->language;
@@ -502,7 +497,7 @@ static myth_status count_line(fitter *f, size_t k, uint64_t *n, myth_error *err)
     myth_buffer_text(&f->text, m->line[k]);
     myth_buffer_text(&f->text, is_symbol ? "\n" : "");
     st = count(f, n, err);
-    uint32_t bit = (uint32_t)XXH3_64bits(path, folder_bytes(path)) % FOLDER_BITS;
+    uint32_t bit = (uint32_t)XXH3_64bits(path, myth_folder_bytes(path)) % FOLDER_BITS;
     if (st != MYTH_OK || m->list[k].row != FILE_LINE || (f->folder[bit / 64] >> bit % 64 & 1))
         return st;
     f->folder[bit / 64] |= 1ull << bit % 64;

@@ -3,6 +3,7 @@
 #include "risk.h"
 
 #include "retrieval/scan/languages.h"
+#include "engine/base/chars.h"
 
 #include <string.h>
 #include <xxhash.h>
@@ -90,8 +91,6 @@ const char *myth_risk_name(myth_risk tag)
 
 static bool is_letter(unsigned char c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }
 static bool is_digit(unsigned char c) { return c >= '0' && c <= '9'; }
-static bool is_name_byte(unsigned char c) { return is_letter(c) || is_digit(c) || c == '_' || c >= 0x80; }
-
 static uint32_t hash_of(const char *s, size_t n) { return (uint32_t)XXH3_64bits(s, n); }
 
 static void split(pattern *p, const char *s, size_t n, char separator)
@@ -413,7 +412,7 @@ static bool open_string(lexer *x)
         const char *q = x->p + 1;
         bool like = true;
         for (; q < x->end && *q != c && *q != '\n'; q++) {
-            like &= is_name_byte((unsigned char)*q) || *q == '-' || *q == '.';
+            like &= myth_is_name((unsigned char)*q) || *q == '-' || *q == '.';
             q += *q == '\\' && q + 1 < x->end && q[1] != '\n';
         }
         if (c == '\'' && (q >= x->end || *q != c))
@@ -475,7 +474,7 @@ static void look_up_use(lexer *x)
 static void take_name(lexer *x)
 {
     const char *at = x->p;
-    while (x->p < x->end && is_name_byte((unsigned char)*x->p))
+    while (x->p < x->end && myth_is_name((unsigned char)*x->p))
         x->p++;
     size_t n = (size_t)(x->p - at);
     x->is_declared =
@@ -500,7 +499,7 @@ static void take_string_word(lexer *x)
 {
     enum { APART = 400 };
     const char *at = x->p;
-    while (x->p < x->end && is_name_byte((unsigned char)*x->p))
+    while (x->p < x->end && myth_is_name((unsigned char)*x->p))
         x->p++;
     size_t n = (size_t)(x->p - at);
     if (x->is_like_name)
@@ -525,7 +524,7 @@ static void take_string_word(lexer *x)
 static void step_string(lexer *x)
 {
     char c = *x->p;
-    if (is_name_byte((unsigned char)c)) {
+    if (myth_is_name((unsigned char)c)) {
         take_string_word(x);
         return;
     }
@@ -550,12 +549,12 @@ static void step(lexer *x)
     if (skip_comment(x) || open_string(x))
         return;
     if (is_digit((unsigned char)c)) {
-        while (x->p < x->end && (is_name_byte((unsigned char)*x->p) || *x->p == '.'))
+        while (x->p < x->end && (myth_is_name((unsigned char)*x->p) || *x->p == '.'))
             x->p++;
         x->place = NOTHING;
         return;
     }
-    if (is_name_byte((unsigned char)c)) {
+    if (myth_is_name((unsigned char)c)) {
         take_name(x);
         return;
     }

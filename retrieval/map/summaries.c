@@ -3,6 +3,7 @@
 
 #include "retrieval/index/index_impl.h"
 #include "engine/base/array.h"
+#include "engine/base/chars.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -166,15 +167,13 @@ static bool stands_in(const char *word, size_t len, const char *text, size_t n)
     return false;
 }
 
-static bool is_letter(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
 bool myth_summary_is_grounded(const char *line, const char *path, const unsigned char *text, size_t n)
 {
     uint32_t n_found = 0;
     for (const char *p = line; *p;) {
         size_t len = 0;
         bool is_name = false;
-        for (; is_letter(p[len]); len++)
+        for (; myth_is_word(p[len]); len++)
             is_name = is_name || p[len] == '_' || isdigit((unsigned char)p[len]) ||
                       (len && isupper((unsigned char)p[len]) && islower((unsigned char)p[len - 1]));
         is_name = (is_name || p[len] == '(') && len > 1;

@@ -6,6 +6,8 @@
  *           CREDIT times the text was walked in vain, so that hostile texts take little longer than others */
 #include "code_mask.h"
 
+#include "engine/base/chars.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -45,8 +47,6 @@ static bool starts(const walk *w, size_t at, const char *s, size_t n)
 }
 
 static bool is_here(const walk *w, const char *s) { return starts(w, w->at, s, strlen(s)); }
-
-static bool is_name(unsigned char c) { return isalnum(c) || c == '_' || c >= 0x80; }
 
 static void blank(walk *w, size_t to)
 {
@@ -159,9 +159,9 @@ static void walk_code(walk *w, unsigned char close, size_t stop);
 /* Leaves the name at `at` as it is. */
 static bool keep_name(walk *w, size_t at)
 {
-    if (at >= w->n || !is_name(w->text[at]) || isdigit(w->text[at]))
+    if (at >= w->n || !myth_is_name(w->text[at]) || isdigit(w->text[at]))
         return false;
-    while (at < w->n && is_name(w->text[at]))
+    while (at < w->n && myth_is_name(w->text[at]))
         at++;
     w->at = at;
     return true;
@@ -292,7 +292,7 @@ static size_t prefix_before(const walk *w, const unsigned char **prefix)
     while (n < 3 && n < w->at && w->text[w->at - n - 1] && strchr(letters, w->text[w->at - n - 1]))
         n++;
     *prefix = w->text + w->at - n;
-    return n < w->at && is_name(w->text[w->at - n - 1]) ? 0 : n;
+    return n < w->at && myth_is_name(w->text[w->at - n - 1]) ? 0 : n;
 }
 
 static bool has_letter(const unsigned char *prefix, size_t n, const char *letters)
@@ -329,7 +329,7 @@ static bool try_raw_hash(walk *w, size_t limit)
     if (k >= w->at || w->text[w->at - 1 - k] != 'r')
         return false;
     const size_t mark = w->at - 1 - k;
-    if (mark > 0 && is_name(w->text[mark - 1]) && !(w->text[mark - 1] == 'b' || w->text[mark - 1] == 'c'))
+    if (mark > 0 && myth_is_name(w->text[mark - 1]) && !(w->text[mark - 1] == 'b' || w->text[mark - 1] == 'c'))
         return false;
     const string s = {.close = close, .n_close = k + 1, .is_long = true, .inner = NAME_BRACE};
     return try_string(w, &s, 1, OF_RAW, limit);
@@ -386,7 +386,7 @@ static bool pass_string(walk *w, size_t limit)
     const size_t n_prefix = prefix_before(w, &prefix);
     if (quote == '\'' && (w->lexis & (MYTH_LEX_RAW_HASH | MYTH_LEX_NO_SINGLE)))
         return pass_character(w, limit);
-    if (quote == '\'' && is_name(before) && n_prefix == 0)
+    if (quote == '\'' && myth_is_name(before) && n_prefix == 0)
         return false; /* 1'000, it's */
     if (quote == '"' && (((w->lexis & MYTH_LEX_RAW_PAREN) && try_raw_paren(w, prefix, n_prefix, limit)) ||
                          ((w->lexis & MYTH_LEX_RAW_HASH) && try_raw_hash(w, limit))))
@@ -434,7 +434,7 @@ static bool is_before_value(const walk *w)
         return false; /* a tag: <a />, </a> */
     if (end == 0 || strchr("(,=:[!&|?{};+-*%<>~^", w->out[end - 1]))
         return true;
-    for (from = end; from > 0 && end - from < FAR && is_name(w->out[from - 1]);)
+    for (from = end; from > 0 && end - from < FAR && myth_is_name(w->out[from - 1]);)
         from--;
     if (from > 0 && w->out[from - 1] == '.')
         return false; /* a member */

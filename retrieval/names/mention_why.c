@@ -1,6 +1,8 @@
 /* mention_why.c - see mention_why.h. Only languages that are written like C, and Python, are read. */
 #include "mention_why.h"
 
+#include "engine/base/chars.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
@@ -15,8 +17,6 @@ typedef struct {
     size_t before, next; /* 1 + the last byte before it that is not blank, 0 = none; the first behind it */
     myth_language_family family;
 } look;
-
-static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80; }
 
 static bool is_read(myth_language_family f)
 {
@@ -43,7 +43,8 @@ static bool is_at(const look *l, size_t at, const char *s)
 static bool ends(const look *l, size_t end, const char *word)
 {
     const size_t n = strlen(word);
-    return end >= n && memcmp(l->text + end - n, word, n) == 0 && (end == n || !is_name(l->text[end - n - 1]));
+    return end >= n && memcmp(l->text + end - n, word, n) == 0 &&
+           (end == n || !myth_is_name_or_dollar(l->text[end - n - 1]));
 }
 
 /* The innermost round or square bracket that is open before `at`: 1 + its place, 0 = none nearby. */
@@ -84,7 +85,7 @@ static size_t skip_parts(const look *l)
     for (;;) {
         const size_t mark = is_at(l, at, ".") ? 1 : is_at(l, at, "->") ? 2 : 0;
         size_t end = at + mark;
-        while (mark && end < l->n && is_name(l->text[end]))
+        while (mark && end < l->n && myth_is_name_or_dollar(l->text[end]))
             end++;
         if (mark && end > at + mark) {
             at = end;
@@ -123,7 +124,7 @@ static bool begins_statement(const look *l)
         size_t from = at - mark;
         if (!mark)
             break;
-        while (from > 0 && is_name(l->text[from - 1]))
+        while (from > 0 && myth_is_name_or_dollar(l->text[from - 1]))
             from--;
         if (from == at - mark)
             return false; /* f().name, a[i].name, .name = of a literal */
@@ -198,13 +199,13 @@ static bool is_passed(const look *l)
     if ((before != '(' && before != ',') || (next != ')' && next != ','))
         return false;
     const size_t open = bracket_before(l, l->at);
-    if (!open || l->text[open - 1] != '(' || open < 2 || !is_name(l->text[open - 2]))
+    if (!open || l->text[open - 1] != '(' || open < 2 || !myth_is_name_or_dollar(l->text[open - 2]))
         return false;
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (ends(l, open - 1, others[i]))
             return false;
     size_t from = open - 1, close = l->end;
-    while (from > 0 && (is_name(l->text[from - 1]) || strchr(".:>-", l->text[from - 1])))
+    while (from > 0 && (myth_is_name_or_dollar(l->text[from - 1]) || strchr(".:>-", l->text[from - 1])))
         from--;
     while (from > 0 && isspace((unsigned char)l->text[from - 1]) && l->text[from - 1] != '\n')
         from--;
@@ -217,9 +218,9 @@ static bool is_passed(const look *l)
             break;
     }
     close = close < l->n ? skip(l, close + 1, true) : l->n;
-    const bool is_after_name = from > 0 && (is_name(l->text[from - 1]) || strchr(")*&>]", l->text[from - 1])) &&
-                               !ends(l, from, "return") && !ends(l, from, "await") && !ends(l, from, "new") &&
-                               !ends(l, from, "else");
+    const bool is_after_name =
+        from > 0 && (myth_is_name_or_dollar(l->text[from - 1]) || strchr(")*&>]", l->text[from - 1])) &&
+        !ends(l, from, "return") && !ends(l, from, "await") && !ends(l, from, "new") && !ends(l, from, "else");
     const bool is_head = close < l->n && (l->text[close] == '{' || is_at(l, close, "=>") ||
                                           (l->family == MYTH_FAMILY_JS && l->text[close] == ':'));
     return !is_after_name && !is_head;

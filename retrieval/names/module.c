@@ -40,12 +40,6 @@ static void push_path(myth_module *p, const char *path, size_t n)
     }
 }
 
-static size_t dir_bytes(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? (size_t)(slash - path) : 0;
-}
-
 /* Appends names, with each `mark` between them replaced by '/'. */
 static void push_marked(myth_module *p, const char *spec, const char *mark)
 {
@@ -62,7 +56,7 @@ static void read_dots(myth_module *p, const char *from, const char *spec)
     size_t n_up = strspn(spec, ".");
     if (n_up > 0) {
         p->is_exact = true;
-        push_path(p, from, dir_bytes(from));
+        push_path(p, from, myth_folder_bytes(from));
         for (size_t i = 1; i < n_up; i++)
             push(p, "..", 2);
     }
@@ -74,10 +68,10 @@ static void read_colons(myth_module *p, const char *from, const char *spec)
     bool is_self = strncmp(spec, "self::", 6) == 0, is_super = strncmp(spec, "super::", 7) == 0;
     if (is_self || is_super) {
         p->is_exact = true;
-        push_path(p, from, dir_bytes(from));
+        push_path(p, from, myth_folder_bytes(from));
         bool is_dir = myth_module_is_package(from); /* its imports are relative to its own directory */
         if (is_self && !is_dir) {
-            const char *base = strrchr(from, '/') ? strrchr(from, '/') + 1 : from;
+            const char *base = myth_base_name(from);
             push(p, base, strcspn(base, "."));
         }
         for (spec += is_self ? 6 : 0; strncmp(spec, "super::", 7) == 0; spec += 7, is_dir = true)
@@ -96,7 +90,7 @@ static void read_files(myth_module *p, const char *from, const char *spec)
                        strcmp(spec, "..") == 0;
     if (is_relative && !p->form->has_load_path) {
         p->is_exact = true;
-        push_path(p, from, dir_bytes(from));
+        push_path(p, from, myth_folder_bytes(from));
     }
     if ((spec[0] == '@' || spec[0] == '~' || spec[0] == '#') && spec[1] == '/') {
         p->is_own = true;
@@ -163,7 +157,7 @@ static size_t without_suffix(const char *path, size_t n)
 
 bool myth_module_is_package(const char *path)
 {
-    const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const char *base = myth_base_name(path);
     const myth_language *l;
     for (uint32_t i = 0; (l = myth_language_at(i)); i++) {
         const size_t n = l->index ? strlen(l->index) : 0;
@@ -177,7 +171,7 @@ bool myth_module_is_package(const char *path)
 
 static myth_module_match compare(const myth_module *want, size_t n_want, const char *to, bool has_header)
 {
-    size_t n = strlen(to), n_dir = dir_bytes(to), n_stem = without_suffix(to, n);
+    size_t n = strlen(to), n_dir = myth_folder_bytes(to), n_stem = without_suffix(to, n);
     size_t n_bare = want->n == n_want ? without_suffix(want->text, n_want) : n_want;
     bool is_package = myth_module_is_package(to);
     if (is_same(want, n_want, to, n) || is_same(want, n_want, to, n_stem) ||
@@ -202,10 +196,10 @@ static myth_module_match compare(const myth_module *want, size_t n_want, const c
 /* Removes the last name, which may be a name inside the file. */
 static myth_module_match in_file(const myth_module *want, const char *to)
 {
-    size_t n_dir = dir_bytes(want->text);
+    size_t n_dir = myth_folder_bytes(want->text);
     if (n_dir == 0)
-        return want->is_exact && myth_module_is_package(to) && dir_bytes(to) == 0 ? MYTH_MODULE_FILE
-                                                                                  : MYTH_MODULE_OTHER;
+        return want->is_exact && myth_module_is_package(to) && myth_folder_bytes(to) == 0 ? MYTH_MODULE_FILE
+                                                                                          : MYTH_MODULE_OTHER;
     myth_module_match m = compare(want, n_dir, to, false);
     return m == MYTH_MODULE_FILE || want->form->has_loose_imports ? m : MYTH_MODULE_OTHER;
 }
@@ -219,7 +213,7 @@ myth_module_match myth_module_means(const char *language, const char *from, cons
     if (want.is_bad)
         return MYTH_MODULE_OTHER;
     if (want.n == 0) /* ".": the package that contains the file */
-        return want.is_exact && dir_bytes(to) == 0 ? MYTH_MODULE_PACKAGE : MYTH_MODULE_OTHER;
+        return want.is_exact && myth_folder_bytes(to) == 0 ? MYTH_MODULE_PACKAGE : MYTH_MODULE_OTHER;
     const myth_language *f = want.form;
     myth_module_match m = compare(&want, want.n, to, f->has_headers);
     if (m == MYTH_MODULE_OTHER && f->imports_end_in_name)

@@ -18,7 +18,8 @@
 
 #include "retrieval/scan/languages.h"
 
-#include <ctype.h>
+#include "engine/base/chars.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -50,11 +51,5 @@ myth_module_match myth_module_means(const char *language, const char *from, cons
 bool myth_module_is_shared(const char *language);
 /* Whether a file re-exports the names of its package: __init__.py, index.ts, mod.rs, lib.rs. */
 bool myth_module_is_package(const char *path);
-
-/* Whether a byte is of a name, as the languages write it that import names. */
-static inline bool myth_is_name_byte(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
-}
 
 #endif

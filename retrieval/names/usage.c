@@ -9,8 +9,8 @@
 #include "usage_why.h"
 #include "join_lines.h"
 #include "engine/base/array.h"
+#include "engine/base/text.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -455,7 +455,7 @@ static myth_status find_tests_by_file(myth_look *l, myth_error *err)
         snprintf(path, sizeof(path), "%.*s", sqlite3_column_bytes(q, 1), (const char *)sqlite3_column_blob(q, 1));
         const char *language = (const char *)sqlite3_column_text(q, 2);
         myth_usage_bare_stem(stem, sizeof(stem), path);
-        const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+        const char *name = myth_base_name(path);
         bool is_named_test = strcasestr(name, "test") || strcasestr(name, "spec");
         for (uint32_t i = 0; i < u->n_definition && st == MYTH_OK && language; i++) {
             myth_usage_definition *d = &u->definition[i];

@@ -34,7 +34,7 @@ static bool original_of(char original[ORIGINAL_CAP], const myth_view *f, const m
             continue;
         for (at -= 2; at > 0 && isspace((unsigned char)text[at - 1]); at--)
             ;
-        for (end = at; at > 0 && myth_is_name_byte(text[at - 1]); at--)
+        for (end = at; at > 0 && myth_is_name_or_dollar(text[at - 1]); at--)
             ;
         if (end == at || end - at >= ORIGINAL_CAP)
             continue;

@@ -4,6 +4,7 @@
  *             close, at most SPAN lines */
 #include "retrieval/limits.h"
 #include "usage_impl.h"
+#include "engine/base/chars.h"
 #include "engine/base/table.h"
 #include "engine/base/array.h"
 
@@ -202,8 +203,6 @@ const char *myth_view_line(const myth_view *f, uint32_t line, size_t *n)
 
 /* ---- import statements ---- */
 
-static bool is_word(unsigned char c) { return isalnum(c) || c == '_' || c == '$' || c >= 0x80; }
-
 static bool begins_statement(const char *line, size_t n)
 {
     static const char *const word[] = {
@@ -213,7 +212,7 @@ static bool begins_statement(const char *line, size_t n)
     size_t i = 0, len = 0;
     while (i < n && (line[i] == ' ' || line[i] == '\t' || line[i] == '#' || line[i] == '@'))
         i++;
-    while (i + len < n && is_word((unsigned char)line[i + len]))
+    while (i + len < n && myth_is_name_or_dollar((unsigned char)line[i + len]))
         len++;
     for (int k = 0; word[k]; k++)
         if (strlen(word[k]) == len && memcmp(word[k], line + i, len) == 0)
@@ -292,8 +291,8 @@ bool myth_word_find(const char *text, size_t n, const char *name, size_t n_name,
         if (!p)
             return false;
         i = (size_t)(p - text);
-        if (memcmp(p, name, n_name) == 0 && (i == 0 || !is_word((unsigned char)text[i - 1])) &&
-            (i + n_name == n || !is_word((unsigned char)text[i + n_name]))) {
+        if (memcmp(p, name, n_name) == 0 && (i == 0 || !myth_is_name_or_dollar((unsigned char)text[i - 1])) &&
+            (i + n_name == n || !myth_is_name_or_dollar((unsigned char)text[i + n_name]))) {
             *pos = i;
             return true;
         }
@@ -324,7 +323,7 @@ myth_import_names myth_view_import_names(const myth_view *f, const myth_view_imp
     if (alias && at < n && (is_as || (text[at] == ':' && at + 1 < n && text[at + 1] != ':'))) {
         at = blanks(text, n, at + (is_as ? 2 : 1));
         size_t len = 0;
-        while (at + len < n && len + 1 < cap_alias && is_word((unsigned char)text[at + len]))
+        while (at + len < n && len + 1 < cap_alias && myth_is_name_or_dollar((unsigned char)text[at + len]))
             len++;
         memcpy(alias, text + at, len);
         alias[len] = '\0';
@@ -350,7 +349,7 @@ static void name_before(char *dst, size_t cap, const char *text, size_t n, const
         pos++;
     n = pos;
     for (size_t i = 0, len; i < n; i += len ? len : 1) {
-        for (len = 0; i + len < n && is_word((unsigned char)text[i + len]); len++)
+        for (len = 0; i + len < n && myth_is_name_or_dollar((unsigned char)text[i + len]); len++)
             ;
         depth += len == 0 && text[i] == '{';
         depth -= len == 0 && text[i] == '}' && depth > 0;
@@ -381,7 +380,7 @@ void myth_view_module_name(char *dst, size_t cap, const myth_view *f, const myth
     if (myth_language_get(f->language)->has_import_blocks) { /* sess "example.com/auth" */
         size_t len = 0;
         at += n - at > 7 && memcmp(line + at, "import ", 7) == 0 ? 7 : 0;
-        while (at + len < n && is_word((unsigned char)line[at + len]))
+        while (at + len < n && myth_is_name_or_dollar((unsigned char)line[at + len]))
             len++;
         if (len)
             copy_word(dst, cap, line + at, len);
@@ -437,7 +436,7 @@ bool myth_receiver_of(const char *line, size_t off, char *receiver, size_t cap)
     while (i > 0 && (line[i - 1] == '?' || line[i - 1] == '!' || isspace((unsigned char)line[i - 1])))
         i--;
     size_t end = i;
-    while (i > 0 && is_word((unsigned char)line[i - 1]))
+    while (i > 0 && myth_is_name_or_dollar((unsigned char)line[i - 1]))
         i--;
     size_t n = end - i < cap ? end - i : 0;
     memcpy(receiver, line + i, n);

@@ -193,9 +193,9 @@ static bool find_word(const char *text, size_t n, const char *name, size_t n_nam
             return false;
         at = (size_t)(p - text);
         const bool is_same = memcmp(p, name, n_name) == 0;
-        const bool begins = at == 0 || !myth_is_name_byte(text[at - 1]) || (is_bare && text[at - 1] == '$');
+        const bool begins = at == 0 || !myth_is_name_or_dollar(text[at - 1]) || (is_bare && text[at - 1] == '$');
         const size_t end = at + n_name;
-        if (is_same && begins && (end == n || !myth_is_name_byte(text[end]) || (is_bare && text[end] == '$'))) {
+        if (is_same && begins && (end == n || !myth_is_name_or_dollar(text[end]) || (is_bare && text[end] == '$'))) {
             *pos = at;
             return true;
         }

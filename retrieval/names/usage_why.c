@@ -2,6 +2,9 @@
 #define _GNU_SOURCE /* strcasestr */
 #include "usage_why.h"
 
+#include "engine/base/chars.h"
+#include "engine/base/text.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -112,7 +115,7 @@ const char *myth_usage_last_of(const char *name) /* Inner of Outer::Inner, the t
 
 void myth_usage_stem_of(char *dst, size_t cap, const char *path)
 {
-    const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path, *dot = strrchr(base, '.');
+    const char *base = myth_base_name(path), *dot = strrchr(base, '.');
     snprintf(dst, cap, "%.*s", dot && dot > base ? (int)(dot - base) : (int)strlen(base), base);
 }
 
@@ -169,9 +172,8 @@ const char *myth_usage_gives_on(const myth_view *f, const myth_view_import *i, c
 
 static bool is_same_directory(const char *a, const char *b)
 {
-    const char *x = strrchr(a, '/'), *y = strrchr(b, '/');
-    size_t n = x ? (size_t)(x - a) : 0, m = y ? (size_t)(y - b) : 0;
-    return n == m && memcmp(a, b, n) == 0;
+    const size_t n = myth_folder_bytes(a);
+    return n == myth_folder_bytes(b) && memcmp(a, b, n) == 0;
 }
 
 /* A function with a parent is inside a function or a namespace, so it is called without an object. */
@@ -225,7 +227,7 @@ int myth_usage_judge(const myth_usage_place_of_use *p, const myth_usage_definiti
 bool myth_usage_path_of(const char *line, size_t off, size_t n_name, char *path, size_t cap)
 {
     size_t from = off;
-    while (from > 0 && (isalnum((unsigned char)line[from - 1]) || line[from - 1] == '_' || line[from - 1] == ':'))
+    while (from > 0 && (myth_is_word(line[from - 1]) || line[from - 1] == ':'))
         from--;
     const char *at = line + from;
     size_t n = off > from + 2 ? off - from - 2 : 0;

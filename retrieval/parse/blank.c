@@ -3,6 +3,8 @@
 #include "blank.h"
 #include "cut.h"
 
+#include "engine/base/chars.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -27,8 +29,6 @@ static bool is_blank_line(const unsigned char *text, uint64_t n, uint64_t at)
 }
 
 /* ---- macros before a declaration's type or name ---- */
-
-static bool is_name(unsigned char c) { return isalnum(c) || c == '_'; }
 
 typedef struct {
     uint64_t off, end;
@@ -74,9 +74,9 @@ static uint64_t read_head(word *head, uint32_t *n_head, const unsigned char *tex
     for (*n_head = 0; at < n && *n_head < HEAD_WORDS;) {
         if (myth_is_blank(text[at]) || text[at] == '*')
             at++;
-        else if (is_name(text[at])) {
+        else if (myth_is_word(text[at])) {
             word w = {at, at};
-            while (w.end < n && is_name(text[w.end]))
+            while (w.end < n && myth_is_word(text[w.end]))
                 w.end++;
             head[(*n_head)++] = w;
             at = w.end;
@@ -136,8 +136,8 @@ static bool has_word(const unsigned char *text, word in, const char *name)
 {
     const size_t n = strlen(name);
     for (uint64_t i = in.off; i + n <= in.end; i++)
-        if (memcmp(text + i, name, n) == 0 && (i == in.off || !is_name(text[i - 1])) &&
-            (i + n == in.end || !is_name(text[i + n])))
+        if (memcmp(text + i, name, n) == 0 && (i == in.off || !myth_is_word(text[i - 1])) &&
+            (i + n == in.end || !myth_is_word(text[i + n])))
             return true;
     return false;
 }
@@ -155,7 +155,7 @@ static bool is_in_list(const unsigned char *text, uint64_t at)
         line.off--;
     if (before == '{')
         return has_word(text, line, "enum") || memchr(text + line.off, '=', line.end - line.off);
-    return before == ',' || is_name(before);
+    return before == ',' || myth_is_word(before);
 }
 
 /* Whether the braces around `at` are those of an enum or of an initializer. */
@@ -179,7 +179,7 @@ static bool is_lone_macro(const unsigned char *out, const unsigned char *text, u
 {
     word w = {at, at}, head[HEAD_WORDS];
     uint32_t n_head;
-    while (w.end < n && is_name(text[w.end]))
+    while (w.end < n && myth_is_word(text[w.end]))
         w.end++;
     if (w.end - w.off < 4 || !(is_capitals(text, w) || text[w.off] == '_') || has_lower(text, w))
         return false;
@@ -191,7 +191,7 @@ static bool is_lone_macro(const unsigned char *out, const unsigned char *text, u
     const unsigned char before = byte_before(out, at), after = next < n ? text[next] : 0;
     const bool is_whole = !before || strchr(";}/*", before) || (before == '{' && (is_called || !is_in_list(out, at))) ||
                           (before == ',' && is_called);
-    if (!is_whole || (after && !is_name(after) && !strchr("}#/~*", after)) || (!is_called && is_in_enum(out, at)))
+    if (!is_whole || (after && !myth_is_word(after) && !strchr("}#/~*", after)) || (!is_called && is_in_enum(out, at)))
         return false;
     const uint64_t stop = read_head(head, &n_head, text, n, next);
     const bool is_type = n_head == 1 && stop < n && text[stop] == '(' && !is_capitals(text, head[0]);
@@ -235,7 +235,7 @@ static bool is_constructor(const unsigned char *text, uint64_t n, uint64_t at)
     if (at >= n || text[at] != '(')
         return false;
     uint64_t end = closing(text, n, at);
-    for (end += end < n; end < n && (myth_is_blank(text[end]) || is_name(text[end]));)
+    for (end += end < n; end < n && (myth_is_blank(text[end]) || myth_is_word(text[end]));)
         end++;
     return end + 1 < n && text[end] == ':' && text[end + 1] != ':';
 }
@@ -343,7 +343,7 @@ static uint64_t blank_calls(unsigned char *out, const unsigned char *text, uint6
         const uint64_t close = closing(text, n, at), next = close < n ? skip_blanks(text, n, close + 1) : n;
         if (!is_capitals(text, head[n_keep]) && (n_keep == 0 || !is_numbers(text, (word){at + 1, close})))
             break;
-        if (next >= n || !is_name(text[next]) || isdigit(text[next]))
+        if (next >= n || !myth_is_word(text[next]) || isdigit(text[next]))
             break;
         const uint64_t end = read_head(more, &n_more, text, n, next);
         if (end >= n || n_keep + n_more > HEAD_WORDS || !strchr("(;=[{:", text[end]))
@@ -567,7 +567,7 @@ static bool rename_variable(unsigned char *out, const unsigned char *text, word 
     bool is_changed = false;
     while (line.off < line.end) {
         word w = {line.off, line.off};
-        while (w.end < line.end && is_name(text[w.end]))
+        while (w.end < line.end && myth_is_word(text[w.end]))
             w.end++;
         line.off = w.end > w.off ? w.end : w.off + 1;
         uint64_t after = w.end;
@@ -590,7 +590,7 @@ static bool blank_modifiers(unsigned char *out, const unsigned char *text, word 
     const word before = {line.off, call ? (uint64_t)(call - text) : line.off};
     for (uint64_t i = before.off; i < before.end;) {
         word w = {i + (text[i] == '@'), i + (text[i] == '@')};
-        while (w.end < before.end && is_name(text[w.end]))
+        while (w.end < before.end && myth_is_word(text[w.end]))
             w.end++;
         if (w.end == w.off || (text[i] != '@' && !is_word(text, w, names)))
             return false;
@@ -619,7 +619,7 @@ static bool rename_call(unsigned char *out, const unsigned char *text, word line
     if (!begins(text, line, "get(") && !begins(text, line, "set("))
         return false;
     word in = {line.off + 4, line.off + 4};
-    while (in.end < line.end && (is_name(text[in.end]) || strchr(" :<>?*.", text[in.end])))
+    while (in.end < line.end && (myth_is_word(text[in.end]) || strchr(" :<>?*.", text[in.end])))
         in.end++;
     const bool is_one_name = in.end < line.end && text[in.end] == ')' && (text[line.off] == 's' || in.end == in.off);
     if (is_one_name)
@@ -641,7 +641,7 @@ static bool blank_annotation(unsigned char *out, const unsigned char *text, word
             if (depth == 0)
                 break;
         }
-    while (depth == 0 && at > 0 && (is_name(text[at - 1]) || text[at - 1] == '.' || text[at - 1] == ':'))
+    while (depth == 0 && at > 0 && (myth_is_word(text[at - 1]) || text[at - 1] == '.' || text[at - 1] == ':'))
         at--;
     if (depth != 0 || at == 0 || text[at - 1] != '@')
         return false;

@@ -11,6 +11,8 @@
 #include "chunk.h"
 #include "retrieval/limits.h"
 
+#include "engine/base/chars.h"
+
 enum {
     CUT_RAW_BYTES = 4 * MYTH_CHUNK_BYTES, /* largest chunk, with its blanks */
     CUT_MARK = 256                        /* bytes between two marks */
@@ -57,7 +59,5 @@ void myth_cut_add_ref(myth_cut *cut, uint32_t name, uint32_t within, uint32_t li
 uint64_t myth_cut_text_end(const myth_cut *cut, uint64_t from, uint64_t to);
 /* Cuts the whole file by its text. */
 void myth_cut_text(myth_cut *cut);
-
-static inline bool myth_is_blank(unsigned char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 #endif

@@ -1,22 +1,19 @@
 /* exported.c - see exported.h. */
 #define _GNU_SOURCE /* memmem */
 #include "exported.h"
+#include "engine/base/chars.h"
 #include "engine/base/text.h"
 
 #include <ctype.h>
 #include <string.h>
 
-static const char *text_at(const myth_symbols *s, uint32_t off) { return (const char *)s->cut->text + off; }
-
-static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$'; }
-
 bool myth_symbols_has_word(const myth_symbols *s, uint32_t off, uint32_t end, const char *word)
 {
     size_t n = strlen(word);
-    const char *p = text_at(s, off), *stop = text_at(s, end);
+    const char *p = myth_symbols_text(s, off), *stop = myth_symbols_text(s, end);
     for (; (size_t)(stop - p) >= n; p++)
-        if (memcmp(p, word, n) == 0 && (p == text_at(s, off) || !is_word_char(p[-1])) &&
-            (p + n == stop || !is_word_char(p[n])))
+        if (memcmp(p, word, n) == 0 && (p == myth_symbols_text(s, off) || !myth_is_word_or_dollar(p[-1])) &&
+            (p + n == stop || !myth_is_word_or_dollar(p[n])))
             return true;
     return false;
 }
@@ -35,7 +32,7 @@ static void add_given(myth_symbols *s, const char *name)
 /* Where the name begins that gets the same value as what is written at p; NULL: none. */
 static const char *assigned_before(const char *text, const char *p)
 {
-    while (p > text && (is_word_char(p[-1]) || p[-1] == '.'))
+    while (p > text && (myth_is_word_or_dollar(p[-1]) || p[-1] == '.'))
         p--;
     while (p > text && p[-1] == ' ')
         p--;
@@ -44,7 +41,7 @@ static const char *assigned_before(const char *text, const char *p)
     for (p--; p > text && p[-1] == ' '; p--)
         ;
     const char *end = p;
-    while (p > text && is_word_char(p[-1]))
+    while (p > text && myth_is_word_or_dollar(p[-1]))
         p--;
     return p < end ? p : NULL;
 }
@@ -59,7 +56,7 @@ static void find_given(myth_symbols *s)
         const char *before = assigned_before(text, p);
         p += strlen("exports");
         const char *q = p;
-        while (q < end && (is_word_char(*q) || *q == '.' || *q == ' '))
+        while (q < end && (myth_is_word_or_dollar(*q) || *q == '.' || *q == ' '))
             q++;
         if (q >= end || *q != '=' || (q + 1 < end && q[1] == '='))
             continue;
@@ -74,9 +71,10 @@ static void find_given(myth_symbols *s)
 /* Whether a call that begins its line makes a member of it: defineGetter(req, 'ip', function ip() {}). */
 static bool is_named_twice(myth_symbols *s, const myth_def *d, const char *name)
 {
-    const char *begin = text_at(s, (uint32_t)myth_cut_line_start(s->cut, d->off)), *p = text_at(s, d->off);
+    const char *begin = myth_symbols_text(s, (uint32_t)myth_cut_line_start(s->cut, d->off)),
+               *p = myth_symbols_text(s, d->off);
     const ptrdiff_t n = (ptrdiff_t)strlen(name);
-    return p - begin > n + 4 && is_word_char(*begin) && memcmp(p - 2, ", ", 2) == 0 && strchr("'\"", p[-3]) &&
+    return p - begin > n + 4 && myth_is_word_or_dollar(*begin) && memcmp(p - 2, ", ", 2) == 0 && strchr("'\"", p[-3]) &&
            p[-3] == p[-4 - n] && memcmp(p - 3 - n, name, (size_t)n) == 0;
 }
 
@@ -85,13 +83,14 @@ static bool is_named_twice(myth_symbols *s, const myth_def *d, const char *name)
 static bool is_given(myth_symbols *s, const myth_def *d, const char *name)
 {
     const size_t n = strlen(name);
-    if (d->name_off > 5 && *text_at(s, d->name_off - 1) == '.')
-        return name[0] != '_' && memcmp(text_at(s, d->name_off - 5), "this", 4) != 0;
+    if (d->name_off > 5 && *myth_symbols_text(s, d->name_off - 1) == '.')
+        return name[0] != '_' && memcmp(myth_symbols_text(s, d->name_off - 5), "this", 4) != 0;
     if (!s->has_given)
         find_given(s);
     for (uint32_t i = 0; i < s->n_given; i++)
-        if (s->cut->n - s->given[i] >= n && memcmp(text_at(s, s->given[i]), name, n) == 0 &&
-            (s->given[i] + n == s->cut->n || !is_word_char(*text_at(s, (uint32_t)(s->given[i] + n)))))
+        if (s->cut->n - s->given[i] >= n && memcmp(myth_symbols_text(s, s->given[i]), name, n) == 0 &&
+            (s->given[i] + n == s->cut->n ||
+             !myth_is_word_or_dollar(*myth_symbols_text(s, (uint32_t)(s->given[i] + n)))))
             return true;
     return is_named_twice(s, d, name);
 }

@@ -10,6 +10,7 @@
  *         ts_tree_cursor_current_status and ts_node_new do */
 #include "patterns.h"
 #include "engine/base/array.h"
+#include "engine/base/chars.h"
 
 #include <ctype.h>
 #include <language.h>
@@ -59,7 +60,7 @@ static bool skip(reader *r, int c)
 static uint32_t word(const reader *r)
 {
     const char *p = r->at;
-    while (p < r->end && (isalnum((unsigned char)*p) || *p == '_' || *p == '-' || *p == '.'))
+    while (p < r->end && (myth_is_word(*p) || *p == '-' || *p == '.'))
         p++;
     return (uint32_t)(p - r->at);
 }

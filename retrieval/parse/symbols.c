@@ -5,6 +5,7 @@
 #include "symbols.h"
 #include "exported.h"
 #include "macro_calls.h"
+#include "engine/base/chars.h"
 #include "engine/base/text.h"
 
 #include <ctype.h>
@@ -75,11 +76,7 @@ void myth_symbol_query_close(myth_symbol_query *q) { myth_patterns_close(&q->pat
 
 /* ---- text ---- */
 
-static const char *text_at(const myth_symbols *s, uint32_t off) { return (const char *)s->cut->text + off; }
-
 static uint32_t node_bytes(TSNode node) { return ts_node_end_byte(node) - ts_node_start_byte(node); }
-
-static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$'; }
 
 static bool is_among(const char *const *list, const char *word, size_t n)
 {
@@ -115,7 +112,7 @@ static void strip_quotes(const char **text, uint32_t *n)
 static uint32_t name_of_text(myth_symbols *s, TSNode node, bool is_quoted)
 {
     uint32_t off = ts_node_start_byte(node), n = ts_node_end_byte(node) - off;
-    const char *text = text_at(s, off);
+    const char *text = myth_symbols_text(s, off);
     if (is_quoted)
         strip_quotes(&text, &n);
     const char *end = n ? memchr(text, '\n', n) : NULL;
@@ -129,9 +126,9 @@ static uint32_t name_of_node(myth_symbols *s, TSNode node)
     const char *type = ts_node_type(node);
     uint32_t off = ts_node_start_byte(node);
     if (strncmp(type, "operator", strlen("operator")) == 0)
-        return myth_cut_name(s->cut, text_at(s, off), myth_node_name_end(s->query->field, node) - off);
+        return myth_cut_name(s->cut, myth_symbols_text(s, off), myth_node_name_end(s->query->field, node) - off);
     if (strcmp(type, "simple_symbol") == 0)
-        return myth_cut_name(s->cut, text_at(s, off + 1), node_bytes(node) - 1);
+        return myth_cut_name(s->cut, myth_symbols_text(s, off + 1), node_bytes(node) - 1);
     return name_of_text(s, node, true);
 }
 
@@ -177,9 +174,9 @@ static size_t route_verb(const char *word, size_t n, const char **verb)
 /* `call` is the last part of the called name: get in app.get. */
 static uint32_t route_name(myth_symbols *s, TSNode call, TSNode text, bool is_mark)
 {
-    const char *verb, *path = text_at(s, ts_node_start_byte(text));
+    const char *verb, *path = myth_symbols_text(s, ts_node_start_byte(text));
     uint32_t n_call = node_bytes(call), n_path = node_bytes(text);
-    size_t n_verb = route_verb(text_at(s, ts_node_start_byte(call)), n_call, &verb);
+    size_t n_verb = route_verb(myth_symbols_text(s, ts_node_start_byte(call)), n_call, &verb);
     strip_quotes(&path, &n_path);
     bool is_path =
         n_path > 0 && (path[0] == '/' || is_mark) && !memchr(path, '\n', n_path) && !memchr(path, ' ', n_path);
@@ -237,7 +234,8 @@ static myth_def *add_def(myth_symbols *s, TSNode node, int kind, uint32_t name, 
 
 static bool is_import_call(const myth_symbols *s, TSNode call)
 {
-    return myth_language_lists(s->grammar->is->import_calls, text_at(s, ts_node_start_byte(call)), node_bytes(call));
+    return myth_language_lists(s->grammar->is->import_calls, myth_symbols_text(s, ts_node_start_byte(call)),
+                               node_bytes(call));
 }
 
 /* Whether a call that names a definition is one that defines: attr_reader :count. */
@@ -245,7 +243,7 @@ static bool is_definer(const myth_symbols *s, const match *m)
 {
     if (!m->has[CALL_NAME] || m->has[MARK])
         return true;
-    const char *call = text_at(s, ts_node_start_byte(m->node[CALL_NAME]));
+    const char *call = myth_symbols_text(s, ts_node_start_byte(m->node[CALL_NAME]));
     const uint32_t n = node_bytes(m->node[CALL_NAME]);
     return myth_language_lists(s->grammar->is->list_definers, call, n) ||
            (myth_language_lists(s->grammar->is->definers, call, n) &&
@@ -266,13 +264,13 @@ static void take_def(myth_symbols *s, const match *m, int kind)
     TSNode node = m->node[kind == MYTH_DEF_SCOPE ? SCOPE : DEF + kind], parent = {0};
     TSNode name = myth_node_name(field, m->has[NAME] ? m->node[NAME] : node, &parent);
     if (kind == MYTH_DEF_SCOPE && m->has[NAME]) {
-        TSNode owner = myth_node_owner_name(field, node, m->node[NAME], text_at(s, 0));
+        TSNode owner = myth_node_owner_name(field, node, m->node[NAME], myth_symbols_text(s, 0));
         name = ts_node_is_null(owner) ? name : owner;
     }
     if (m->has[PARENT])
         parent = m->node[PARENT];
     if ((ts_node_eq(name, node) && !m->has[NAME]) || !is_definer(s, m) || !is_kept(s, node, name) ||
-        (s->grammar->is->has_directives && myth_node_is_statement_word(name, text_at(s, 0))))
+        (s->grammar->is->has_directives && myth_node_is_statement_word(name, myth_symbols_text(s, 0))))
         return;
     myth_def *d = add_def(s, node, kind, name_of_node(s, name), ts_node_start_byte(name));
     if (!d)
@@ -284,7 +282,7 @@ static void take_def(myth_symbols *s, const match *m, int kind)
     }
     TSNode call = m->has[MARK] && m->has[CALL_NAME] ? myth_node_last_name(field, m->node[CALL_NAME]) : (TSNode){0};
     if (call.id) {
-        d->is_test = is_among(test_marks, text_at(s, ts_node_start_byte(call)), node_bytes(call));
+        d->is_test = is_among(test_marks, myth_symbols_text(s, ts_node_start_byte(call)), node_bytes(call));
         uint32_t route = m->has[CALL_TEXT] ? route_name(s, call, m->node[CALL_TEXT], true) : 0, body = d->body;
         if (route && (d = add_def(s, node, MYTH_SYMBOL_ROUTE, route, ts_node_start_byte(m->node[CALL_TEXT]))) != NULL) {
             d->is_route = true;
@@ -296,7 +294,7 @@ static void take_def(myth_symbols *s, const match *m, int kind)
 /* A name that is read is kept only if it looks shared (handle_click, LIMIT); plain words are locals and parameters. */
 static bool is_wide_name(const myth_symbols *s, TSNode node)
 {
-    const char *p = text_at(s, ts_node_start_byte(node)), *end = text_at(s, ts_node_end_byte(node));
+    const char *p = myth_symbols_text(s, ts_node_start_byte(node)), *end = myth_symbols_text(s, ts_node_end_byte(node));
     for (int i = 0; i < 255 && p < end && *p && *p != '\n'; i++, p++) /* names end at 255 bytes: name_of_text */
         if (*p == '_' || isupper((unsigned char)*p))
             return true;
@@ -318,7 +316,7 @@ static void add_use(myth_symbols *s, TSNode node, myth_ref_kind kind)
 static void take_macro(myth_symbols *s, const match *m)
 {
     TSNode name = m->node[CALL_NAME], body;
-    if (!is_among(test_macros, text_at(s, ts_node_start_byte(name)), node_bytes(name)))
+    if (!is_among(test_macros, myth_symbols_text(s, ts_node_start_byte(name)), node_bytes(name)))
         return;
     body = ts_node_next_named_sibling(m->node[DEF_CALL]);
     if (ts_node_is_null(body) || s->cut->text[ts_node_start_byte(body)] != '{')
@@ -351,13 +349,14 @@ static void take_call(myth_symbols *s, const match *m)
     TSNode whole = m->node[CALL_NAME], text = m->node[CALL_TEXT], call = myth_node_last_name(s->query->field, whole);
     uint32_t first = ts_node_start_byte(whole), n_first = 0, after = ts_node_end_byte(text),
              end = ts_node_end_byte(m->node[DEF_CALL]);
-    while (n_first < node_bytes(whole) && is_word_char(text_at(s, first)[n_first]))
+    while (n_first < node_bytes(whole) && myth_is_word_or_dollar(myth_symbols_text(s, first)[n_first]))
         n_first++;
     while (after < end && (myth_is_blank(s->cut->text[after]) || s->cut->text[after] == ')'))
         after++;
     bool has_more = after < end && s->cut->text[after] != ';'; /* a handler follows */
     uint32_t route = call.id && has_more ? route_name(s, call, text, false) : 0;
-    bool is_test = is_among(test_calls, text_at(s, first), n_first) && has_more; /* it(...), and it of it.only(...) */
+    bool is_test =
+        is_among(test_calls, myth_symbols_text(s, first), n_first) && has_more; /* it(...), and it of it.only(...) */
     myth_def *d = NULL;
     if (route && (d = add_def(s, m->node[DEF_CALL], MYTH_SYMBOL_ROUTE, route, ts_node_start_byte(text))) != NULL)
         d->is_route = true;
@@ -482,7 +481,7 @@ static void find_doc(const myth_symbols *s, myth_def *d)
     }
     if (!s->grammar->is->has_docstrings || !d->body || end)
         return;
-    const char *p = text_at(s, d->body), *stop = text_at(s, d->end), *quote = p;
+    const char *p = myth_symbols_text(s, d->body), *stop = myth_symbols_text(s, d->end), *quote = p;
     while (quote < stop && quote < p + 2 && isalpha((unsigned char)*quote))
         quote++;
     if (quote >= stop || (*quote != '"' && *quote != '\''))
@@ -500,8 +499,8 @@ static void find_doc(const myth_symbols *s, myth_def *d)
 /* The name of a test macro is made from its arguments: TEST(Parser, Empty) is Parser.Empty. */
 static void name_macro(myth_symbols *s, myth_def *d)
 {
-    const char *name = s->cut->out.names + d->name, *p = text_at(s, d->name_off) + strlen(name),
-               *stop = text_at(s, d->end);
+    const char *name = s->cut->out.names + d->name, *p = myth_symbols_text(s, d->name_off) + strlen(name),
+               *stop = myth_symbols_text(s, d->end);
     char out[200];
     size_t n = 0;
     if (!is_among(test_macros, name, strlen(name)) || p >= stop || *p != '(')
@@ -635,7 +634,7 @@ static void on_match(void *symbols, const TSQueryMatch *found)
         if (role == OPEN || role == COMMENT)
             myth_node_marks_add(s->cut, role == OPEN ? &s->open : &s->comment, node);
         else if (role == TOKENS)
-            myth_macro_calls(node, text_at(s, 0), on_macro_call, s);
+            myth_macro_calls(node, myth_symbols_text(s, 0), on_macro_call, s);
         else if (!m.has[role]) {
             m.node[role] = node;
             m.has[role] = true;

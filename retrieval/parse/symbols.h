@@ -68,6 +68,12 @@ typedef struct {
     bool has_given;              /* they were looked for */
 } myth_symbols;
 
+/* The text of the file from an offset on. */
+static inline const char *myth_symbols_text(const myth_symbols *s, uint32_t off)
+{
+    return (const char *)s->cut->text + off;
+}
+
 /* Fills s, and adds the symbols and uses to the cut. False: the callback `stop` ended it. */
 bool myth_symbols_find(myth_symbols *s, TSNode root, bool (*stop)(void *arg), void *arg);
 void myth_symbols_close(myth_symbols *s);

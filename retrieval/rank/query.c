@@ -1,6 +1,7 @@
 /* query.c - see query.h. It goes through the words once, and classifies each by its letters and the bytes around it. */
 #include "query.h"
 #include "report.h"
+#include "engine/base/chars.h"
 #include "engine/base/text.h"
 #include "retrieval/store/fts_tokenizer.h"
 
@@ -159,25 +160,20 @@ static myth_status add_string(myth_query *q, char **list, uint32_t *n_list, uint
     return MYTH_OK;
 }
 
-static bool is_word_byte(unsigned char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
-           c >= 0x80;
-}
-
 /* The bytes of a sign at s that joins two words to one name: a.b, a::b, a->b, a#b; 0 = none. A full stop before a space
  * does not join. */
 static size_t join_bytes(const char *s, size_t n)
 {
-    if (n >= 3 && ((s[0] == ':' && s[1] == ':') || (s[0] == '-' && s[1] == '>')) && is_word_byte((unsigned char)s[2]))
+    if (n >= 3 && ((s[0] == ':' && s[1] == ':') || (s[0] == '-' && s[1] == '>')) &&
+        myth_is_name_or_dollar((unsigned char)s[2]))
         return 2;
-    return n >= 2 && (s[0] == '.' || s[0] == '#') && is_word_byte((unsigned char)s[1]) ? 1 : 0;
+    return n >= 2 && (s[0] == '.' || s[0] == '#') && myth_is_name_or_dollar((unsigned char)s[1]) ? 1 : 0;
 }
 
 static bool follows_join(const parser *p, size_t off)
 {
     if (off >= 2 && (p->text[off - 1] == '.' || p->text[off - 1] == '#'))
-        return is_word_byte((unsigned char)p->text[off - 2]);
+        return myth_is_name_or_dollar((unsigned char)p->text[off - 2]);
     return off >= 3 && ((p->text[off - 1] == ':' && p->text[off - 2] == ':') ||
                         (p->text[off - 1] == '>' && p->text[off - 2] == '-'));
 }

@@ -644,11 +644,6 @@ bool myth_search_wants_vectors(const myth_search_opts *opts, myth_mem *mem)
     return share > 0;
 }
 
-static bool is_nearer(const myth_vector_hit *a, const myth_vector_hit *b)
-{
-    return a->score > b->score || (a->score == b->score && a->chunk_id < b->chunk_id);
-}
-
 /* The nearest rows of the wanted chunks, best first. Each of them is compared: the file of vectors finds the nearest of
  * all chunks, of which none may be wanted. */
 static uint32_t nearest_wanted(const myth_search_opts *o, const myth_row_filter *only, uint32_t rows,
@@ -658,10 +653,10 @@ static uint32_t nearest_wanted(const myth_search_opts *o, const myth_row_filter 
     for (uint32_t i = 0; i < only->n_chunk; i++) {
         myth_vector_hit one = {.chunk_id = only->chunk[i].id, .content = only->chunk[i].content};
         if (!myth_vectors_score(o->vectors, o->query_vector, one.chunk_id, one.content, &one.score) ||
-            (n == rows && !is_nearer(&one, &near[n - 1])))
+            (n == rows && !myth_vector_hit_before(&one, &near[n - 1])))
             continue;
         uint32_t at = n < rows ? n++ : n - 1;
-        for (; at > 0 && is_nearer(&one, &near[at - 1]); at--)
+        for (; at > 0 && myth_vector_hit_before(&one, &near[at - 1]); at--)
             near[at] = near[at - 1];
         near[at] = one;
     }

@@ -11,6 +11,7 @@
  * Source     github-linguist for names and interpreters; Go's "Code generated ... DO NOT EDIT." */
 #define _GNU_SOURCE
 #include "languages.h"
+#include "engine/base/chars.h"
 #include "engine/base/text.h"
 #include "scan.h"
 
@@ -620,8 +621,7 @@ const char *myth_detect_generated(const char *path, const unsigned char *head, u
             return why;
         }
         /* Only comments describe the file: "do not edit" in a string of a generator is its output. */
-        bool is_comment =
-            within >= 0 || (n && !isalnum((unsigned char)*line) && *line != '_' && *line != '"' && *line != '\'');
+        bool is_comment = within >= 0 || (n && !myth_is_word(*line) && *line != '"' && *line != '\'');
         for (int i = 0; i < N_COMMENT && within < 0; i++)
             if (begins(line, n, open[i])) {
                 is_comment = true;

@@ -275,12 +275,6 @@ bool myth_vectors_score(const myth_vectors *v, const float *query, int64_t chunk
 
 /* ---- search ---- */
 
-/* Best first, ties by chunk. */
-static bool is_before(const myth_vector_hit *a, const myth_vector_hit *b)
-{
-    return a->score > b->score || (a->score == b->score && a->chunk_id < b->chunk_id);
-}
-
 static void put_hits(const myth_vectors *v, myth_vector_hit *hit, uint32_t *n_hit, const float *score,
                      const int64_t *place, uint32_t k)
 {
@@ -291,7 +285,7 @@ static void put_hits(const myth_vectors *v, myth_vector_hit *hit, uint32_t *n_hi
         const uint64_t r = row ? row[place[i]] : (uint64_t)place[i];
         const myth_vector_hit h = {ids(v)[r], contents(v)[r], score[i]};
         uint32_t to = (*n_hit)++;
-        for (; to > 0 && is_before(&h, &hit[to - 1]); to--) /* only ties are out of order */
+        for (; to > 0 && myth_vector_hit_before(&h, &hit[to - 1]); to--) /* only ties are out of order */
             hit[to] = hit[to - 1];
         hit[to] = h;
     }

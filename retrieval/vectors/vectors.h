@@ -98,6 +98,12 @@ typedef struct {
     float score;      /* cosine                                                    */
 } myth_vector_hit;
 
+/* The order of hits: the nearest first, of equal ones that with the smaller chunk id. */
+static inline bool myth_vector_hit_before(const myth_vector_hit *a, const myth_vector_hit *b)
+{
+    return a->score > b->score || (a->score == b->score && a->chunk_id < b->chunk_id);
+}
+
 typedef struct {
     uint64_t n_row, generation;
     uint32_t dim;

@@ -17,6 +17,8 @@
 #ifndef MYTH_INSPECT_FIELDS_H
 #define MYTH_INSPECT_FIELDS_H
 
+#include "findings.h"
+
 #include "frontend/inspect/prompt/prompt.h"
 
 #ifdef __cplusplus
@@ -29,6 +31,13 @@ typedef struct {
     uint32_t n_block;        /* 1..MYTH_BLOCK_MAX */
     uint32_t span, quote;    /* most lines; most bytes of JSON, at least 6 * MYTH_EVIDENCE_MIN */
 } myth_shown;
+
+/* What an answer of this form may cite. */
+static inline myth_shown myth_findings_shown(const myth_findings_grammar *g)
+{
+    const myth_shown shown = {g->block, g->n_block, (uint32_t)g->limits->span, (uint32_t)g->limits->evidence};
+    return shown;
+}
 
 typedef struct {
     uint8_t need;   /* bytes until the character is whole, or MYTH_FIELD_ESCAPE; in a name see texts.c */

@@ -108,11 +108,6 @@ static uint32_t find_word(const myth_findings_grammar *g, const state *s, uint8_
 
 /* ---- fields ---- */
 
-static myth_shown shown_of(const myth_findings_grammar *g)
-{
-    return (myth_shown){g->block, g->n_block, (uint32_t)g->limits->span, (uint32_t)g->limits->evidence};
-}
-
 static bool is_citation(phase p) { return p >= PATH && p <= EVIDENCE; }
 static myth_cite_field cite_field(phase p) { return (myth_cite_field)(p - PATH); }
 
@@ -129,7 +124,7 @@ static myth_text_limit text_limit(const myth_findings_grammar *g, phase p)
 /* Begins the field of s->phase, all of whose literal was seen. */
 static void enter(const myth_findings_grammar *g, state *s)
 {
-    const myth_shown shown = shown_of(g);
+    const myth_shown shown = myth_findings_shown(g);
     myth_field_clear(&s->f);
     if (is_citation((phase)s->phase))
         myth_cite_enter(&shown, &s->f, cite_field((phase)s->phase));
@@ -167,7 +162,7 @@ static void remember(state *s, uint32_t rule)
 
 static bool may_add(const myth_findings_grammar *g, const state *s)
 {
-    const myth_shown shown = shown_of(g);
+    const myth_shown shown = myth_findings_shown(g);
     return g->fixed ? s->n_done < g->n_fixed : s->n_done < g->limits->n_finding && myth_cite_any(&shown);
 }
 
@@ -177,7 +172,7 @@ static bool may_close(const myth_findings_grammar *g, const state *s) { return !
 static bool step_by(const myth_findings_grammar *g, state *s, uint8_t byte)
 {
     const phase p = (phase)s->phase;
-    const myth_shown shown = shown_of(g);
+    const myth_shown shown = myth_findings_shown(g);
     const myth_field_step to = is_citation(p) ? myth_cite_step(&shown, &s->f, cite_field(p), byte)
                              : p == NAME      ? myth_name_step(&s->f, byte, g->limits->context)
                                               : myth_text_step(&s->f, byte, text_limit(g, p));
@@ -259,7 +254,7 @@ static bool may_end(const void *self, const void *st)
 static void allowed(const void *self, const void *st, uint32_t bits[8])
 {
     const state *s = st;
-    const myth_shown shown = shown_of(self);
+    const myth_shown shown = myth_findings_shown(self);
     memset(bits, 0, 8 * sizeof(bits[0]));
     if (intro(s->phase)[s->lit]) {
         myth_allow(bits, (uint8_t)intro(s->phase)[s->lit]);

@@ -55,11 +55,6 @@ typedef struct {
 static_assert(sizeof(state) <= MYTH_AUTOMATON_STATE_MAX && sizeof(state) == 8 + sizeof(myth_field),
               "states are compared as bytes: no padding");
 
-static myth_shown shown_of(const myth_findings_grammar *g)
-{
-    return (myth_shown){g->block, g->n_block, (uint32_t)g->limits->span, (uint32_t)g->limits->evidence};
-}
-
 static bool is_citation(phase p) { return p >= PATH && p <= QUOTE; }
 static myth_cite_field cite_field(phase p) { return (myth_cite_field)(p - PATH); }
 static bool is_text(phase p) { return p == TEXT || p == MISSING; }
@@ -71,7 +66,7 @@ static myth_text_limit text_limit(const myth_findings_grammar *g, phase p)
 /* Begins the field of the state's phase. A citation's lines stay only as long as its quote needs them. */
 static void enter(const myth_findings_grammar *g, state *s)
 {
-    const myth_shown shown = shown_of(g);
+    const myth_shown shown = myth_findings_shown(g);
     myth_field_clear(&s->f);
     if (is_citation((phase)s->phase))
         myth_cite_enter(&shown, &s->f, cite_field((phase)s->phase));
@@ -103,7 +98,7 @@ static bool go(const myth_findings_grammar *g, state *s, phase p, size_t lit)
 static bool step_by(const myth_findings_grammar *g, state *s, uint8_t byte)
 {
     const phase p = (phase)s->phase;
-    const myth_shown shown = shown_of(g);
+    const myth_shown shown = myth_findings_shown(g);
     const myth_field_step to = is_citation(p) ? myth_cite_step(&shown, &s->f, cite_field(p), byte)
                              : p == NAME      ? myth_name_step(&s->f, byte, g->limits->context)
                                               : myth_text_step(&s->f, byte, text_limit(g, p));
@@ -112,7 +107,7 @@ static bool step_by(const myth_findings_grammar *g, state *s, uint8_t byte)
 
 static bool step_field(const myth_findings_grammar *g, state *s, uint8_t byte)
 {
-    const myth_shown shown = shown_of(g);
+    const myth_shown shown = myth_findings_shown(g);
     switch ((phase)s->phase) {
     case ANSWERED:
         if (byte == 't')
@@ -168,7 +163,7 @@ static bool may_end(const void *self, const void *st)
 static void allowed(const void *self, const void *st, uint32_t bits[8])
 {
     const state *s = st;
-    const myth_shown shown = shown_of(self);
+    const myth_shown shown = myth_findings_shown(self);
     memset(bits, 0, 8 * sizeof(bits[0]));
     if (literal[s->phase][s->lit]) {
         myth_allow(bits, (uint8_t)literal[s->phase][s->lit]);

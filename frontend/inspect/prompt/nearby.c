@@ -5,6 +5,8 @@
 #include "frontend/cli/args.h"
 #include "retrieval/retrieval.h"
 
+#include "engine/base/chars.h"
+
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
@@ -189,11 +191,6 @@ static uint32_t add_lines(myth_material *m, uint32_t of, uint32_t source, uint32
                NULL) == MYTH_OK;
 }
 
-static bool is_word_byte(unsigned char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c >= 0x80;
-}
-
 /* Returns the number of the first line that contains name as a word; 0 when there is none. */
 static uint32_t line_with(const myth_source *src, const char *name)
 {
@@ -201,8 +198,8 @@ static uint32_t line_with(const myth_source *src, const char *name)
     for (uint32_t i = 0; n && i < src->n_line; i++) {
         const unsigned char *p = src->bytes + src->line[i].off;
         for (uint32_t k = 0; k + n <= src->line[i].len; k++)
-            if (!memcmp(p + k, name, n) && (!k || !is_word_byte(p[k - 1])) &&
-                (k + n == src->line[i].len || !is_word_byte(p[k + n])))
+            if (!memcmp(p + k, name, n) && (!k || !myth_is_name(p[k - 1])) &&
+                (k + n == src->line[i].len || !myth_is_name(p[k + n])))
                 return i + 1;
     }
     return 0;

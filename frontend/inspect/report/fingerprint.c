@@ -4,6 +4,8 @@
 
 #include "frontend/inspect/secrets/sha256.h"
 
+#include "engine/base/chars.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -52,11 +54,6 @@ static bool is_comment(line_text l)
            begins(l, "<!--");
 }
 
-static bool is_word_byte(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /* Whether the line opens a block by a word, as in languages whose blocks end with "end". The word is the line's first,
  * or follows a word of visibility such as "private". */
 static bool opens_by_word(line_text l)
@@ -65,7 +62,7 @@ static bool opens_by_word(line_text l)
                                        "procedure", "begin", "if",     "unless",   "while",         "until", "for",
                                        "do",        "case",  "then",   "repeat",   "local function"};
     for (size_t k = 0; k < sizeof(word) / sizeof(word[0]); k++)
-        if (begins(l, word[k]) && (l.len == strlen(word[k]) || !is_word_byte(l.p[strlen(word[k])])))
+        if (begins(l, word[k]) && (l.len == strlen(word[k]) || !myth_is_word(l.p[strlen(word[k])])))
             return l.p[l.len - 1] != ';' && l.p[l.len - 1] != '}';
     return (l.len > 3 && !memcmp(l.p + l.len - 3, " do", 3)) || (l.len > 5 && !memcmp(l.p + l.len - 5, " then", 5));
 }
@@ -82,7 +79,7 @@ static bool is_opening(line_text l)
 static bool is_closing(line_text l)
 {
     return l.p[0] == '}' || l.p[0] == ')' || l.p[0] == ']' ||
-           (begins(l, "end") && (l.len == 3 || !is_word_byte(l.p[3])));
+           (begins(l, "end") && (l.len == 3 || !myth_is_word(l.p[3])));
 }
 
 /* The number of '(' in a line minus the number of ')'. */
@@ -185,8 +182,6 @@ static void add_text(myth_sha256 *s, const char *text, size_t len)
     myth_sha256_add(s, "", 1);
 }
 
-static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
 /* A line as it is compared: without white space at its ends, and inside with one space for each run, in the second form
  * only between two parts of words. */
 typedef struct {
@@ -200,13 +195,13 @@ static spelling spell(const myth_source *src, uint32_t idx, bool is_second)
     return (spelling){.l = idx < src->n_line ? line_of(src, idx) : (line_text){0}, .is_second = is_second};
 }
 
-static bool is_of_word(char c) { return is_word_byte(c) || (unsigned char)c >= 0x80; }
+static bool is_of_word(char c) { return myth_is_word(c) || (unsigned char)c >= 0x80; }
 
 /* The next byte; -1 at the end. */
 static int next_byte(spelling *s)
 {
     uint32_t to = s->at;
-    while (to < s->l.len && is_blank(s->l.p[to]))
+    while (to < s->l.len && myth_is_blank(s->l.p[to]))
         to++;
     const bool is_apart =
         s->at && to < s->l.len && is_of_word(s->l.p[s->at - 1]) && is_of_word(s->l.p[to]); /* a space parts two words */

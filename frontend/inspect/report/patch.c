@@ -5,6 +5,7 @@
 
 #include "show.h"
 
+#include "engine/base/chars.h"
 #include "engine/base/outfile.h"
 #include "engine/base/utf8.h"
 #include "retrieval/retrieval.h"
@@ -125,15 +126,12 @@ typedef struct {
     bool is_piece; /* a part of a line: the new text is not indented */
 } place;
 
-/* Whether a byte may be in a name; all bytes of characters beyond ASCII may. */
-static bool is_word(unsigned char c) { return isalnum(c) || c == '_' || c >= 0x80; }
-
 /* Moves *at to the next name, from *at on, and returns its length; 0 when there is none. Numbers are not names. */
 static size_t next_name(const char *text, size_t n, size_t *at)
 {
     for (; *at < n; ++*at) {
         size_t len = 0;
-        while (*at + len < n && is_word((unsigned char)text[*at + len]))
+        while (*at + len < n && myth_is_name((unsigned char)text[*at + len]))
             len++;
         if (len && !isdigit((unsigned char)text[*at]))
             return len;

@@ -2,6 +2,7 @@
  * and a hunk must have exactly the lines that its header counts. */
 #include "diff.h"
 #include "engine/base/array.h"
+#include "engine/base/chars.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -626,8 +627,6 @@ bool myth_diff_shows(const myth_diff_file *f, uint32_t first, uint32_t last)
 
 /* ---- the files that a diff leads to ---- */
 
-static bool is_blank(unsigned char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
 /* Whether two lines are equal, or differ in their blanks alone. */
 static bool is_same_line(const unsigned char *a, size_t n_a, const unsigned char *b, size_t n_b)
 {
@@ -635,9 +634,9 @@ static bool is_same_line(const unsigned char *a, size_t n_a, const unsigned char
     if (n_a == n_b && memcmp(a, b, n_a) == 0)
         return true;
     for (;; a++, b++) {
-        while (a < end_a && is_blank(*a))
+        while (a < end_a && myth_is_blank(*a))
             a++;
-        while (b < end_b && is_blank(*b))
+        while (b < end_b && myth_is_blank(*b))
             b++;
         if (a == end_a || b == end_b)
             return a == end_a && b == end_b;

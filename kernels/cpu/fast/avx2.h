@@ -27,6 +27,14 @@
     X(q6_k, Q6_K, six_half) \
     X(iq4_xs, IQ4_XS, byte)
 
+/* The sum of the eight values, added in pairs: this order is part of the level's results. */
+FAST_INLINE float avx2_sum(__m256 v)
+{
+    __m128 a = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    a = _mm_add_ps(a, _mm_movehl_ps(a, a));
+    return _mm_cvtss_f32(_mm_add_ss(a, _mm_movehdup_ps(a)));
+}
+
 /* Bytes of a panel per 32 inputs, by kernel. */
 enum {
     AVX2_PANEL_byte = 2304,

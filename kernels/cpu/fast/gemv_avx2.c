@@ -387,13 +387,6 @@ FAST_INLINE void unit_dot(__m256 *acc, const unsigned char *w, const unsigned ch
     }
 }
 
-FAST_INLINE float sum_of(__m256 v)
-{
-    __m128 a = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
-    a = _mm_add_ps(a, _mm_movehl_ps(a, a));
-    return _mm_cvtss_f32(_mm_add_ss(a, _mm_movehdup_ps(a)));
-}
-
 /* The products of one weight row with n rows of x. `once` says that no other rows of x need the weight row after it. */
 FAST_INLINE void row(float *y, size_t ldy, const unsigned char *w, const unsigned char *x, size_t xb, uint32_t n_in,
                      const int n, bool once, const myth_dtype t)
@@ -424,7 +417,7 @@ FAST_INLINE void row(float *y, size_t ldy, const unsigned char *w, const unsigne
     }
     FAST_UNROLL
     for (int r = 0; r < n; r++)
-        y[(size_t)r * ldy] = sum_of(acc[r]);
+        y[(size_t)r * ldy] = avx2_sum(acc[r]);
 }
 
 static uint32_t rows_at_once(uint32_t n) { return n >= ROWS_X ? ROWS_X : n > ROWS_FEW ? ROWS_FEW : n; }

@@ -22,12 +22,7 @@ FAST_INLINE v8 v8_pow2(v8 n)
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23));
 }
 FAST_INLINE v8 v8_lt(v8 a, v8 b, v8 x, v8 y) { return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_LT_OQ)); }
-FAST_INLINE float v8_sum(v8 v)
-{
-    __m128 a = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
-    a = _mm_add_ps(a, _mm_movehl_ps(a, a));
-    return _mm_cvtss_f32(_mm_add_ss(a, _mm_movehdup_ps(a)));
-}
+FAST_INLINE float v8_sum(v8 v) { return avx2_sum(v); }
 FAST_INLINE float v8_most(v8 v)
 {
     __m128 a = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));

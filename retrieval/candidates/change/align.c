@@ -5,14 +5,13 @@
 #include "change_impl.h"
 #include "retrieval/candidates/flow/flow_impl.h"
 
+#include "engine/base/chars.h"
 #include "engine/base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 400, LINE = 120 };
-
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 static uint32_t line_end(const myth_flow *f, uint32_t off)
 {
@@ -25,7 +24,7 @@ static uint32_t line_end(const myth_flow *f, uint32_t off)
 static uint64_t hash_of(uint64_t h, const myth_flow *f, uint32_t off, uint32_t end)
 {
     for (uint32_t i = off; i < end && i < f->n_text; i++)
-        if (!is_blank(f->text[i]))
+        if (!myth_is_white(f->text[i]))
             h = (h ^ (unsigned char)f->text[i]) * 0x100000001b3u;
     return h;
 }
@@ -256,9 +255,9 @@ bool myth_aligned_put(myth_aligned *a, myth_lost how, uint32_t at, uint32_t path
         off--;
     while (end < a->old->n_text && text[end] != '\n')
         end++;
-    while (off < end && is_blank(text[off]))
+    while (off < end && myth_is_white(text[off]))
         off++;
-    while (end > off && is_blank(text[end - 1]))
+    while (end > off && myth_is_white(text[end - 1]))
         end--;
     if (end - off > LINE)
         for (end = off + LINE; end > off && ((unsigned char)text[end] & 0xc0) == 0x80;)

@@ -2,7 +2,8 @@
 #include "facts_impl.h"
 #include "retrieval/candidates/flow/flow_impl.h"
 
-#include <ctype.h>
+#include "engine/base/chars.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -484,7 +485,7 @@ enum { TYPE_UNKNOWN, TYPE_POINTER, TYPE_ARRAY, TYPE_UNSIGNED, TYPE_SIGNED, TYPE_
 static bool is_size_type(const char *text)
 {
     const char *p = strstr(text, "size_t");
-    return p && (p == text || !(isalnum((unsigned char)p[-1]) || p[-1] == '_') || strstr(text, "ssize_t"));
+    return p && (p == text || !myth_is_word(p[-1]) || strstr(text, "ssize_t"));
 }
 
 static int type_of(const myth_flow *f, uint32_t path)

@@ -21,7 +21,7 @@ bool myth_facts_array_size(const myth_flow *f, uint32_t path, span *out)
     for (uint32_t i = p->type_end; i + n < f->n_text && i < p->type_end + 300; i++) {
         if (f->text[i] == ';' || f->text[i] == '{')
             return false;
-        if (memcmp(f->text + i, name, n) != 0 || is_word_byte(f->text[i - 1]) || is_word_byte(f->text[i + n]))
+        if (memcmp(f->text + i, name, n) != 0 || myth_is_word(f->text[i - 1]) || myth_is_word(f->text[i + n]))
             continue;
         uint32_t at = i + (uint32_t)n;
         while (at < f->n_text && f->text[at] <= ' ')
@@ -217,7 +217,7 @@ static bool is_word_tested(const myth_flow *f, const myth_event *at, span s)
     static const char *const other[] = {"self", "this", "strings", "bytes", "re", "String", "str", "split", "new"};
     for (uint32_t b = 0, m; b < s.n && b < TEXT; b += m ? m : 1) {
         char word[64];
-        for (m = 0; b + m < s.n && is_word_byte(s.p[b + m]) && m + 1 < sizeof(word);)
+        for (m = 0; b + m < s.n && myth_is_word(s.p[b + m]) && m + 1 < sizeof(word);)
             m++;
         memcpy(word, s.p + b, m);
         word[m] = '\0';
@@ -315,8 +315,8 @@ static bool has_whole(span s, const char *word)
 {
     const uint32_t n = (uint32_t)strlen(word);
     for (uint32_t i = 0; n > 0 && i + n <= s.n; i++)
-        if (memcmp(s.p + i, word, n) == 0 && (i == 0 || !is_word_byte(s.p[i - 1])) &&
-            (i + n == s.n || (!is_word_byte(s.p[i + n]) && s.p[i + n] != '[')))
+        if (memcmp(s.p + i, word, n) == 0 && (i == 0 || !myth_is_word(s.p[i - 1])) &&
+            (i + n == s.n || (!myth_is_word(s.p[i + n]) && s.p[i + n] != '[')))
             return true;
     return false;
 }
@@ -662,7 +662,7 @@ static bool is_lowest(const myth_flow *f, const myth_event *t)
 {
     const span s = node_span(f, t->node);
     for (uint32_t i = 0; i < s.n; i++)
-        if (isdigit((unsigned char)s.p[i]) && s.p[i] != '0' && (i == 0 || !is_word_byte(s.p[i - 1])))
+        if (isdigit((unsigned char)s.p[i]) && s.p[i] != '0' && (i == 0 || !myth_is_word(s.p[i - 1])))
             return false;
     return t->value == MYTH_VALUE_NUMBER;
 }

@@ -2,6 +2,8 @@
  * ends (facts.h). */
 #include "facts_span.h"
 
+#include "engine/base/chars.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -160,7 +162,7 @@ static bool is_declared_there(const myth_flow *f, TSNode node)
     uint32_t at = ts_node_start_byte(node), end;
     while (at > 0 && (f->text[at - 1] == ' ' || f->text[at - 1] == '\t'))
         at--;
-    for (end = at; at > 0 && (isalnum((unsigned char)f->text[at - 1]) || f->text[at - 1] == '_');)
+    for (end = at; at > 0 && myth_is_word(f->text[at - 1]);)
         at--;
     return end > at && !(end - at == 6 && memcmp(f->text + at, "return", 6) == 0) &&
            !(end - at == 4 && memcmp(f->text + at, "else", 4) == 0);
@@ -504,7 +506,7 @@ static bool gives_text(const char *name)
 /* Whether an argument in the text of the file is a text that is written there: "%s", _("%s"), NULL. */
 static bool is_text_span(span s)
 {
-    while (s.n > 0 && (is_word_byte(s.p[0]) || s.p[0] == '(')) {
+    while (s.n > 0 && (myth_is_word(s.p[0]) || s.p[0] == '(')) {
         char word[MYTH_SPAN_WORD];
         const uint32_t n = word_at(s, 0, word);
         if (s.p[0] != '(' && !(n > 0 && (strcmp(word, "NULL") == 0 || (n < s.n && s.p[n] == '(' && gives_text(word)))))
@@ -540,8 +542,8 @@ static bool is_text_of_file(const myth_flow *f, const char *name)
     uint32_t n_text = 0;
     for (const char *p = f->text, *const end = p + f->n_text; p < end && (p = memchr(p, name[0], (size_t)(end - p)));
          p++) {
-        if ((size_t)(end - p) < n + 3 || memcmp(p, name, n) != 0 || is_word_byte(p[n]) ||
-            (p > f->text && is_word_byte(p[-1])))
+        if ((size_t)(end - p) < n + 3 || memcmp(p, name, n) != 0 || myth_is_word(p[n]) ||
+            (p > f->text && myth_is_word(p[-1])))
             continue;
         const char *q = p + n;
         while (q < end && (*q == ' ' || *q == '[' || *q == ']'))
@@ -698,7 +700,7 @@ int myth_fact_owned(myth_facts *k, uint32_t e)
         if ((off >= f->off && off < f->end) || end - p < 8 || memcmp(p, "free(", 5) != 0)
             continue;
         uint32_t n = 5;
-        while (off + n < f->n_text && is_word_byte(p[n]))
+        while (off + n < f->n_text && myth_is_word(p[n]))
             n++;
         if (n == 5 || n > 60 || off + n + strlen(member) > f->n_text || memcmp(p + n, member, strlen(member)) != 0)
             continue;
@@ -734,7 +736,7 @@ int myth_fact_unasked(myth_facts *k, uint32_t e)
         if (memcmp(all.p + i, "ofstream ", 9) == 0)
             from = i + 9;
     uint32_t n = 0;
-    while (from && from + n < all.n && n + 1 < sizeof(name) && is_word_byte(all.p[from + n]))
+    while (from && from + n < all.n && n + 1 < sizeof(name) && myth_is_word(all.p[from + n]))
         n++;
     if (at->kind != MYTH_EVENT_CALL || n == 0)
         return 0;

@@ -150,7 +150,7 @@ static bool is_enough(const taking *t, const char *literal)
 static bool is_text_at(const myth_flow *f, uint32_t i, const char *name)
 {
     const size_t n = strlen(name);
-    return n > 0 && i + n < f->n_text && memcmp(f->text + i, name, n) == 0 && !is_word_byte(f->text[i + n]) &&
+    return n > 0 && i + n < f->n_text && memcmp(f->text + i, name, n) == 0 && !myth_is_word(f->text[i + n]) &&
            !strchr(".[(", f->text[i + n]);
 }
 

@@ -8,6 +8,8 @@
 #include "facts_span.h"
 #include "retrieval/candidates/flow/flow_impl.h"
 
+#include "engine/base/chars.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -415,7 +417,7 @@ static bool is_written_by_somebody(const char *text)
     char last[64] = "";
     for (const char *p = text; *p;) {
         size_t n = 0;
-        while (isalnum((unsigned char)p[n]) || p[n] == '_')
+        while (myth_is_word(p[n]))
             n++;
         if (n > 0 && n < sizeof(last) && isalpha((unsigned char)p[0])) {
             for (size_t i = 0; i < n; i++)

@@ -180,12 +180,6 @@ static const myth_event *own_value(const myth_facts *k, uint32_t path, uint32_t 
 
 enum { BYTES_NO, BYTES_FIXED, BYTES_OWN };
 
-static TSNode inner_argument(const myth_facts *k, uint32_t e, uint32_t i)
-{
-    const TSNode a = myth_facts_argument(k, e, i);
-    return is_null(a) ? a : myth_flow_inner(k->flow, a);
-}
-
 /* Which argument a function that copies or reads has its target in. */
 static uint32_t target_index(const char *name) { return strstr(name, "read") || strstr(name, "recv"); }
 
@@ -328,7 +322,7 @@ static bool is_compared_in_file(const myth_flow *f, const char *name)
     const size_t n = strlen(name);
     const char *const end = f->text + f->n_text;
     for (const char *p = f->text; p + n + 4 < end && (p = memchr(p, *name, (size_t)(end - p - 4))); p++) {
-        if (memcmp(p, name, n) != 0 || is_word_byte(p[n]) || (p > f->text && is_word_byte(p[-1])))
+        if (memcmp(p, name, n) != 0 || myth_is_word(p[n]) || (p > f->text && myth_is_word(p[-1])))
             continue;
         const char *q = p + n;
         while (q < end && *q == ' ')
@@ -347,7 +341,7 @@ static bool is_member_of_input(myth_flow *f, const char *name)
     const char *const end = f->text + f->n_text;
     char from[WORD];
     for (const char *p = f->text + 1; p + n + 4 < end && (p = memchr(p, *name, (size_t)(end - p - 4))); p++) {
-        if (memcmp(p, name, n) != 0 || !(p[-1] == '.' || p[-1] == '>') || is_word_byte(p[n]))
+        if (memcmp(p, name, n) != 0 || !(p[-1] == '.' || p[-1] == '>') || myth_is_word(p[n]))
             continue;
         const char *q = p + n;
         while (q < end && *q == ' ')
@@ -457,7 +451,7 @@ static bool is_first_used(const myth_flow *f, uint32_t off, const char *word)
     char first[WORD + 4];
     snprintf(first, sizeof(first), "%s[0]", word);
     for (uint32_t i = 1; i + strlen(first) <= before.n; i++)
-        if (!is_word_byte(before.p[i - 1]) && memcmp(before.p + i, first, strlen(first)) == 0)
+        if (!myth_is_word(before.p[i - 1]) && memcmp(before.p + i, first, strlen(first)) == 0)
             return true;
     return false;
 }
@@ -478,7 +472,7 @@ static int wraps_in_loop(myth_facts *k, uint32_t e)
                 continue;
             char word[WORD];
             uint32_t from = i;
-            while (from > 0 && is_word_byte(s.p[from - 1]))
+            while (from > 0 && myth_is_word(s.p[from - 1]))
                 from--;
             if (i - from == 0 || i - from >= WORD)
                 return WRAPS_NO;

@@ -172,7 +172,7 @@ static span word_before(span s, uint32_t i)
     while (i > 0 && (s.p[i - 1] == ' ' || s.p[i - 1] == '\t'))
         i--;
     uint32_t from = i;
-    while (from > 0 && is_word_byte(s.p[from - 1]))
+    while (from > 0 && myth_is_word(s.p[from - 1]))
         from--;
     return (span){s.p + from, i - from};
 }
@@ -202,7 +202,7 @@ static bool declares_closing(const myth_file_facts *ff, span s, const char *name
 {
     const size_t n = strlen(name);
     for (uint32_t i = offset_of(s, 0, name); i < s.n; i = offset_of(s, i + 1, name))
-        if (!is_word_byte(s.p[i + n]) && i > 0 && s.p[i - 1] <= ' ' && has_closing_class(ff, word_before(s, i)))
+        if (!myth_is_word(s.p[i + n]) && i > 0 && s.p[i - 1] <= ' ' && has_closing_class(ff, word_before(s, i)))
             return true;
     return false;
 }
@@ -368,7 +368,7 @@ bool myth_facts_is_command(const myth_flow *f, uint32_t scope)
     for (size_t i = 0; i < N_OF(types) && !f->roles->has_alternatives; i++) {
         const char *hit = memmem(head.p, head.n, types[i], strlen(types[i]));
         const char *end = memchr(head.p, '\n', head.n);
-        if (hit && hit > head.p && is_word_byte(hit[-1]) && (!end || hit < end)) /* a name before: a parameter */
+        if (hit && hit > head.p && myth_is_word(hit[-1]) && (!end || hit < end)) /* a name before: a parameter */
             return true;
     }
     return false;

@@ -1,6 +1,8 @@
 /* facts_null.c - facts about values that may be missing, results that nothing looks at, and handlers (facts.h). */
 #include "facts_span.h"
 
+#include "engine/base/chars.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -157,15 +159,6 @@ static bool is_in_handler(const myth_flow *f, uint32_t scope, uint32_t than)
     return false;
 }
 
-/* Whether a label stands between two places: what is behind it is come to in other ways too, by a goto or a macro. */
-static bool has_label_between(const myth_flow *f, uint32_t from, uint32_t to)
-{
-    for (uint32_t i = 0; i < f->n_label; i++)
-        if (f->label[i] > from && f->label[i] <= to)
-            return true;
-    return false;
-}
-
 /* Whether e is only run where a condition of its own statement holds: q of p && q, a branch of c ? a : b. */
 static bool is_conditional(const myth_flow *f, const myth_event *e)
 {
@@ -199,7 +192,7 @@ int myth_fact_asked_after(myth_facts *k, uint32_t e)
             continue;
         const bool is_behind = t->off >= at->end && myth_flow_is_inside(f, t->scope, at->scope) &&
                                myth_facts_nested(f, t->scope) == myth_facts_nested(f, at->scope);
-        if (!is_behind || is_in_handler(f, t->scope, at->scope) || has_label_between(f, at->off, t->off) ||
+        if (!is_behind || is_in_handler(f, t->scope, at->scope) || myth_flow_has_label(f, at->off, t->off) ||
             is_in_filter(t->node) ||
             (t->test && (myth_facts_outermost(f, t)->is_loop || myth_facts_outermost(f, t)->is_assert)))
             return NOT_ASKED;
@@ -703,7 +696,7 @@ static bool is_in_destructor(const myth_facts *k, uint32_t e)
             return true;
     for (uint32_t i = f->off, n = 1; i < f->end && i < f->n_text && f->text[i] != '{'; i++) /* X::~X() { */
         if (f->text[i] == '~') {
-            while (isalnum((unsigned char)f->text[i + n]) || f->text[i + n] == '_')
+            while (myth_is_word(f->text[i + n]))
                 n++;
             return n > 1 && f->text[i + n] == '(';
         }

@@ -369,7 +369,7 @@ static int read_back(const myth_facts *k, TSNode call, uint32_t e)
         return UNFAILING_NO;
     char type[MYTH_SPAN_TEXT];
     put_tight(type, span_of(f, f->path[target].type_off, f->path[target].type_end));
-    return strlen(type) < MYTH_SPAN_WORD && is_word_byte(type[0]) && is_marshaled(f, type) ? UNFAILING_KEPT
+    return strlen(type) < MYTH_SPAN_WORD && myth_is_word(type[0]) && is_marshaled(f, type) ? UNFAILING_KEPT
                                                                                            : UNFAILING_NO;
 }
 

@@ -8,6 +8,8 @@
 #include "facts_span.h"
 #include "retrieval/candidates/flow/flow_impl.h"
 
+#include "engine/base/chars.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -201,8 +203,7 @@ int myth_fact_filter(myth_facts *k, uint32_t e)
 static bool is_word_at(const char *s, size_t i, size_t m)
 {
     const char before = i ? s[i - 1] : ' ', after = s[i + m];
-    return !isalnum((unsigned char)before) && before != '_' && before != '.' && before != '>' &&
-           !isalnum((unsigned char)after) && after != '_';
+    return !myth_is_word(before) && before != '.' && before != '>' && !myth_is_word(after);
 }
 
 /* Finds "X.member" by itself in a text, X being a name; copies X. */
@@ -211,10 +212,10 @@ static bool find_member(const char *text, const char *member, char *dst, size_t 
     for (const char *p = text; (p = strstr(p, member)) != NULL; p++) {
         const char *from = p;
         const char after = p[strlen(member)];
-        while (from > text && (isalnum((unsigned char)from[-1]) || from[-1] == '_'))
+        while (from > text && myth_is_word(from[-1]))
             from--;
-        if (from == p || (size_t)(p - from) >= cap || (from > text && from[-1] == '.') ||
-            isalnum((unsigned char)after) || after == '_' || after == '.')
+        if (from == p || (size_t)(p - from) >= cap || (from > text && from[-1] == '.') || myth_is_word(after) ||
+            after == '.')
             continue;
         memcpy(dst, from, (size_t)(p - from));
         dst[p - from] = '\0';
@@ -230,7 +231,7 @@ static bool has_line(const myth_flow *f, const char *front, const char *name, co
     for (uint32_t i = f->off; i + n + m < f->end && f->end <= f->n_text; i++) {
         if (memcmp(f->text + i, front, n) != 0 || memcmp(f->text + i + n, name, m) != 0)
             continue;
-        if (isalnum((unsigned char)f->text[i + n + m]) || f->text[i + n + m] == '_')
+        if (myth_is_word(f->text[i + n + m]))
             continue;
         for (uint32_t j = i + (uint32_t)(n + m); j + l <= f->end && f->text[j] != '\n'; j++)
             if (memcmp(f->text + j, back, l) == 0)
@@ -294,7 +295,7 @@ static bool is_entry_python(const myth_flow *f, const char *text)
         return has_line(f, "for ", x, "getmembers()") || has_line(f, "for ", x, " in tar");
     for (size_t i = 0; text[i]; i++) { /* a name of namelist() by itself */
         size_t m = 0;
-        while (isalnum((unsigned char)text[i + m]) || text[i + m] == '_')
+        while (myth_is_word(text[i + m]))
             m++;
         if (m == 0 || m >= sizeof(x))
             continue;

@@ -388,7 +388,7 @@ static bool is_asked_by_macro(const myth_flow *f, uint32_t d)
         const span s = macro_of(f, name);
         for (uint32_t at = 0; at + 2 < s.n; at++) {
             uint32_t from = at + 2;
-            if (memcmp(s.p + at, "if", 2) != 0 || (at > 0 && is_word_byte(s.p[at - 1])))
+            if (memcmp(s.p + at, "if", 2) != 0 || (at > 0 && myth_is_word(s.p[at - 1])))
                 continue;
             while (from < s.n && (s.p[from] == ' ' || s.p[from] == '('))
                 from++;
@@ -702,7 +702,7 @@ int myth_fact_always_there(myth_facts *k, uint32_t e)
             uint32_t before = at; /* a declaration has its type before it */
             while (before > 0 && isspace((unsigned char)f->text[before - 1]))
                 before--;
-            const bool is_declared = before > 0 && (is_word_byte(f->text[before - 1]) || f->text[before - 1] == '*');
+            const bool is_declared = before > 0 && (myth_is_word(f->text[before - 1]) || f->text[before - 1] == '*');
             if (!is_declared || behind + end >= f->n_text || f->text[behind + end] != ';' ||
                 has_word(span_of(f, before > 6 ? before - 6 : 0, before), "return"))
                 return 0;

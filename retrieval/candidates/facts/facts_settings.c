@@ -9,6 +9,8 @@
 #include "facts_impl.h"
 #include "retrieval/candidates/flow/flow_impl.h"
 
+#include "engine/base/chars.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -227,8 +229,7 @@ static int used(const myth_flow *f, TSNode name, TSNode own, int deep)
         i = (uint32_t)(p - f->text);
         const bool is_inside = i >= ts_node_start_byte(own) && i < ts_node_end_byte(own);
         const char before = i > 0 ? f->text[i - 1] : ' ', behind = f->text[i + n];
-        if (is_inside || memcmp(p, f->text + at, n) != 0 || isalnum((unsigned char)before) || before == '_' ||
-            isalnum((unsigned char)behind) || behind == '_')
+        if (is_inside || memcmp(p, f->text + at, n) != 0 || myth_is_word(before) || myth_is_word(behind))
             continue;
         const TSNode node = ts_node_descendant_for_byte_range(root, i, i + n);
         TSNode method;

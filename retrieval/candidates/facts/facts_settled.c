@@ -107,7 +107,7 @@ static bool is_last_size(const myth_flow *f, uint32_t i, const char *call, const
     if (n > m + 1 && memcmp(call + n - 1 - m, want, m) == 0 && strchr("(,[", call[n - 2 - m]))
         return true;
     size_t from = n - 1;
-    while (from > 0 && is_word_byte(call[from - 1]))
+    while (from > 0 && myth_is_word(call[from - 1]))
         from--;
     if (from == 0 || !strchr("(,[", call[from - 1]) || !word_at((span){call + from, (uint32_t)(n - from)}, 0, word))
         return false;
@@ -402,8 +402,8 @@ static bool is_asked_first(span s, const char *want)
     for (uint32_t i = 0; n > 0 && i + n <= s.n; i++) {
         if (s.p[i] == '\n' && i + 1 < s.n && s.p[i + 1] == '}')
             return false; /* the function's end */
-        if (memcmp(s.p + i, want, n) == 0 && (i == 0 || !is_word_byte(want[0]) || !is_word_byte(s.p[i - 1])) &&
-            (i + n == s.n || !is_word_byte(s.p[i + n])))
+        if (memcmp(s.p + i, want, n) == 0 && (i == 0 || !myth_is_word(want[0]) || !myth_is_word(s.p[i - 1])) &&
+            (i + n == s.n || !myth_is_word(s.p[i + n])))
             return is_asked_at(s, i, n);
     }
     return false;
@@ -428,7 +428,7 @@ static void called_around(const myth_flow *f, uint32_t at, char name[MYTH_SPAN_W
     for (at--; at > least && f->text[at - 1] == ' ';)
         at--;
     uint32_t from = at;
-    while (from > least && is_word_byte(f->text[from - 1]))
+    while (from > least && myth_is_word(f->text[from - 1]))
         from--;
     word_at(span_of(f, from, at), 0, name);
 }
@@ -440,7 +440,7 @@ static bool is_read_bare(const myth_flow *f, uint32_t at, uint32_t n)
     enum { FAR = 300 };
     char name[MYTH_SPAN_WORD];
     uint32_t from = at;
-    while (from > 0 && (is_word_byte(f->text[from - 1]) || strchr(".->[]", f->text[from - 1])))
+    while (from > 0 && (myth_is_word(f->text[from - 1]) || strchr(".->[]", f->text[from - 1])))
         from--;
     uint32_t before = from, behind = at + n;
     while (before > 0 && isspace((unsigned char)f->text[before - 1]))
@@ -457,8 +457,8 @@ static bool is_read_bare(const myth_flow *f, uint32_t at, uint32_t n)
     for (uint32_t i = from; i-- > least;) {
         if (f->text[i] == '\n' && i + 1 < f->n_text && f->text[i + 1] == '}')
             break; /* the end of a function */
-        if (memcmp(f->text + i, f->text + from, size) == 0 && !is_word_byte(f->text[i + size]) &&
-            (i == 0 || !is_word_byte(f->text[i - 1])) && is_asked_at(all, i, size))
+        if (memcmp(f->text + i, f->text + from, size) == 0 && !myth_is_word(f->text[i + size]) &&
+            (i == 0 || !myth_is_word(f->text[i - 1])) && is_asked_at(all, i, size))
             return false;
     }
     return true;
@@ -474,12 +474,12 @@ int myth_fact_read_bare(myth_facts *k, uint32_t e)
     const char *word = last_word(f, f->event[d].path);
     const size_t n = strlen(word);
     const bool is_member = f->path[f->event[d].path].base != 0;
-    if (n == 0 || !is_word_byte(word[0]) || isdigit((unsigned char)word[0]))
+    if (n == 0 || !myth_is_word(word[0]) || isdigit((unsigned char)word[0]))
         return 0;
     uint32_t n_seen = 0;
     for (const char *p = f->text; (p = memmem(p, (size_t)(end - p), word, n)) != NULL && n_seen++ < MOST; p += n) {
         const uint32_t at = (uint32_t)(p - f->text);
-        const bool is_word = (at == 0 || !is_word_byte(p[-1])) && p + n < end && !is_word_byte(p[n]);
+        const bool is_word = (at == 0 || !myth_is_word(p[-1])) && p + n < end && !myth_is_word(p[n]);
         const bool is_behind = at > 1 && (p[-1] == '.' || (p[-1] == '>' && p[-2] == '-'));
         if (is_word && is_behind == is_member && is_read_bare(f, at, (uint32_t)n))
             return 1;
@@ -494,7 +494,7 @@ static bool name_at_caller(span arg, const char *tail, char want[MYTH_SPAN_TEXT]
     const bool is_address = arg.n > 1 && arg.p[0] == '&';
     const span s = is_address ? (span){arg.p + 1, arg.n - 1} : arg;
     for (uint32_t i = 0; i < s.n; i++)
-        if (!is_word_byte(s.p[i]) && !strchr(".->[]", s.p[i]))
+        if (!myth_is_word(s.p[i]) && !strchr(".->[]", s.p[i]))
             return false;
     if (s.n == 0 || s.n > MYTH_SPAN_WORD || strlen(tail) > MYTH_SPAN_WORD)
         return false;

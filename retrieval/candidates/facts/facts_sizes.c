@@ -21,12 +21,6 @@ static bool ends_in_one(const char *text, const char *const *list, size_t n)
     return false;
 }
 
-static TSNode inner_argument(const myth_facts *k, uint32_t e, uint32_t i)
-{
-    const TSNode a = myth_facts_argument(k, e, i);
-    return is_null(a) ? a : myth_flow_inner(k->flow, a);
-}
-
 static TSNode parent_of_type(TSNode node, const char *part, int most)
 {
     TSNode n = ts_node_parent(node);
@@ -237,7 +231,7 @@ int myth_fact_half_set(myth_facts *k, uint32_t e)
         const size_t n = strlen(text + 1);
         bool is_first = true, is_part = false, has[4] = {false};
         for (uint32_t j = 0; j + n < s.n; j++) {
-            if (memcmp(s.p + j, text + 1, n) != 0 || (j > 0 && is_word_byte(s.p[j - 1])) || is_word_byte(s.p[j + n]))
+            if (memcmp(s.p + j, text + 1, n) != 0 || (j > 0 && myth_is_word(s.p[j - 1])) || myth_is_word(s.p[j + n]))
                 continue;
             uint32_t q = j + (uint32_t)n;
             while (q < s.n && isspace((unsigned char)s.p[q]))
@@ -402,7 +396,7 @@ static bool is_in_call(span s, uint32_t i)
 {
     for (int deep = 0; i-- > 0;) {
         deep += s.p[i] == ')' || s.p[i] == ']' ? 1 : s.p[i] == '(' || s.p[i] == '[' ? -1 : 0;
-        if (deep < 0 && s.p[i] == '(' && i > 0 && is_word_byte(s.p[i - 1]))
+        if (deep < 0 && s.p[i] == '(' && i > 0 && myth_is_word(s.p[i - 1]))
             return true;
         deep = deep < 0 ? 0 : deep;
     }
@@ -581,7 +575,7 @@ static int unit_of_node(const myth_flow *f, TSNode node)
         return UNIT_NONE;
     put_tight(text, node_span(f, node));
     for (const char *p = text; *p; p++)
-        if (!is_word_byte(*p) && *p != '.')
+        if (!myth_is_word(*p) && *p != '.')
             return UNIT_NONE;
     return unit_of(text);
 }
@@ -664,7 +658,7 @@ int myth_fact_next_of(myth_facts *k, uint32_t e)
             if (!*all || strstr(all, "len") || strstr(all, "size") || strstr(all, "!=-1"))
                 return 0;
             for (const char *p = all; (p = strstr(p, i)) != NULL; p += strlen(i))
-                if ((p == all || !is_word_byte(p[-1])) && strchr("<>!=", p[strlen(i)]) && p[strlen(i)])
+                if ((p == all || !myth_is_word(p[-1])) && strchr("<>!=", p[strlen(i)]) && p[strlen(i)])
                     return 0;
         }
         if (role != MYTH_ROLE_FOR_EACH && strcmp(ts_node_type(n), "for_statement") != 0)
@@ -690,7 +684,7 @@ int myth_fact_next_of(myth_facts *k, uint32_t e)
             if (q->kind != MYTH_EVENT_TEST || q->off < end || q->off >= at->off || q->end >= at->end)
                 continue;
             put_tight(asked, node_span(f, q->node));
-            if (strncmp(asked, i, strlen(i)) == 0 && asked[strlen(i)] != '\0' && !is_word_byte(asked[strlen(i)]) &&
+            if (strncmp(asked, i, strlen(i)) == 0 && asked[strlen(i)] != '\0' && !myth_is_word(asked[strlen(i)]) &&
                 asked[strlen(i)] != '[')
                 return 0;
             if (strstr(asked, "len") || strstr(asked, "size"))
@@ -775,13 +769,13 @@ int myth_fact_len_less(myth_facts *k, uint32_t e)
         return 0;
     snprintf(base, sizeof(base), "%.*s", (int)(len - text), text);
     for (const char *p = base; *p; p++)
-        if (!is_word_byte(*p) && *p != '.')
+        if (!myth_is_word(*p) && *p != '.')
             return 0;
     const char *by = len + 7;
     if (!islower((unsigned char)*by))
         return 0; /* a number, of which the caller knows */
     for (const char *p = by; *p; p++)
-        if (!is_word_byte(*p))
+        if (!myth_is_word(*p))
             return 0;
     const span before = span_of(f, f->off, at->off);
     snprintf(want, sizeof(want), "%.60s.len()", base);

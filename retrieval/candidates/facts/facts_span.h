@@ -6,6 +6,8 @@
 #include "facts_impl.h"
 #include "retrieval/candidates/flow/flow_impl.h"
 
+#include "engine/base/chars.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -21,6 +23,13 @@ static inline span span_of(const myth_flow *f, uint32_t off, uint32_t end)
     return off < end && end <= f->n_text ? (span){f->text + off, end - off} : (span){"", 0};
 }
 
+/* Argument i of call e without the parentheses and casts around it; null where the call has no such argument. */
+static inline TSNode inner_argument(const myth_facts *k, uint32_t e, uint32_t i)
+{
+    const TSNode a = myth_facts_argument(k, e, i);
+    return is_null(a) ? a : myth_flow_inner(k->flow, a);
+}
+
 /* At most its first `most` bytes: what is looked at for each event must not be as long as a function. */
 static inline span begin_of(span s, uint32_t most) { return (span){s.p, s.n < most ? s.n : most}; }
 
@@ -29,15 +38,13 @@ static inline span node_span(const myth_flow *f, TSNode node)
     return is_null(node) ? (span){"", 0} : span_of(f, ts_node_start_byte(node), ts_node_end_byte(node));
 }
 
-static inline bool is_word_byte(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
 /* Whether a text has the word with no letter beside it. */
 static inline bool has_word(span s, const char *word)
 {
     const size_t n = strlen(word);
     for (uint32_t i = 0; n > 0 && i + n <= s.n; i++)
-        if (memcmp(s.p + i, word, n) == 0 && (i == 0 || !is_word_byte(s.p[i - 1])) &&
-            (i + n == s.n || !is_word_byte(s.p[i + n])))
+        if (memcmp(s.p + i, word, n) == 0 && (i == 0 || !myth_is_word(s.p[i - 1])) &&
+            (i + n == s.n || !myth_is_word(s.p[i + n])))
             return true;
     return false;
 }
@@ -68,9 +75,9 @@ static inline bool has_one(span s, const char *const *list, size_t n)
 static inline uint32_t word_at(span s, uint32_t i, char word[MYTH_SPAN_WORD])
 {
     uint32_t n = 0;
-    if (i > 0 && is_word_byte(s.p[i - 1]))
+    if (i > 0 && myth_is_word(s.p[i - 1]))
         return 0;
-    while (i + n < s.n && is_word_byte(s.p[i + n]) && n + 1 < MYTH_SPAN_WORD)
+    while (i + n < s.n && myth_is_word(s.p[i + n]) && n + 1 < MYTH_SPAN_WORD)
         n++;
     memcpy(word, s.p + i, n);
     word[n] = '\0';

@@ -246,7 +246,7 @@ static bool is_declared_at(const myth_flow *f, const char *p)
     if (end[-1] == '>')
         return end < p; /* List<T> f(x), but p->f(x) */
     const char *word = end;
-    while (word > f->text && is_word_byte(word[-1]))
+    while (word > f->text && myth_is_word(word[-1]))
         word--;
     for (size_t i = 0; i < N_OF(before); i++)
         if ((size_t)(end - word) == strlen(before[i]) && memcmp(word, before[i], (size_t)(end - word)) == 0)
@@ -264,7 +264,7 @@ bool myth_facts_next_call(const myth_flow *f, const char *name, uint32_t *at, sp
     const char *const end = f->text + f->n_text;
     for (const char *p = f->text + *at; m > 0 && p < end && (p = memchr(p, name[0], (size_t)(end - p))); p++) {
         const char *q = p + m;
-        if ((size_t)(end - p) < m || memcmp(p, name, m) != 0 || (p > f->text && is_word_byte(p[-1])))
+        if ((size_t)(end - p) < m || memcmp(p, name, m) != 0 || (p > f->text && myth_is_word(p[-1])))
             continue;
         while (q < end && (*q == ' ' || *q == '\n'))
             q++;
@@ -412,7 +412,7 @@ static bool has_name(span s, span name, bool is_whole)
 {
     for (uint32_t i = 0; name.n > 0 && i + name.n <= s.n; i++) {
         const char before = i > 0 ? s.p[i - 1] : ' ', behind = i + name.n < s.n ? s.p[i + name.n] : ' ';
-        if (memcmp(s.p + i, name.p, name.n) == 0 && !is_word_byte(before) && before != '.' && !is_word_byte(behind) &&
+        if (memcmp(s.p + i, name.p, name.n) == 0 && !myth_is_word(before) && before != '.' && !myth_is_word(behind) &&
             !(is_whole && (behind == '.' || behind == '[')))
             return true;
     }
@@ -650,7 +650,7 @@ static bool is_map_by_name(const myth_flow *f, const char *name)
     for (const char *p = f->text; n > 0 && (p = memmem(p, (size_t)(end - p), name, n)) != NULL; p += n) {
         const span rest = {p + n, (uint32_t)(end - p - n)};
         const uint32_t at = rest.n > 2 && rest.p[0] == '.' ? 1 : rest.n > 2 && memcmp(rest.p, "->", 2) == 0 ? 2 : 0;
-        if (p > f->text && is_word_byte(p[-1]))
+        if (p > f->text && myth_is_word(p[-1]))
             continue;
         if (!f->roles->has_alternatives && makes_map(rest))
             return true;

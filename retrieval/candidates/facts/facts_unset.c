@@ -2,6 +2,8 @@
 #include "facts_impl.h"
 #include "retrieval/candidates/flow/flow_impl.h"
 
+#include "engine/base/chars.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -222,8 +224,7 @@ static bool is_set_by_loop_macro(const myth_flow *f, uint32_t d, uint32_t e)
             continue;
         char name[64];
         uint32_t from = i;
-        while (from > f->event[d].end && i - from + 1 < sizeof(name) &&
-               (isalnum((unsigned char)f->text[from - 1]) || f->text[from - 1] == '_'))
+        while (from > f->event[d].end && i - from + 1 < sizeof(name) && myth_is_word(f->text[from - 1]))
             from--;
         memcpy(name, f->text + from, i - from);
         name[i - from] = '\0';
@@ -323,7 +324,7 @@ static bool may_not_run(const myth_flow *f, const myth_scope *s)
     bool is_order = false, is_constant = false;
     for (uint32_t i = t->off; i < t->end && i < f->n_text; i++) {
         const char c = f->text[i];
-        const bool is_begin = i > 0 && !isalnum((unsigned char)f->text[i - 1]) && f->text[i - 1] != '_';
+        const bool is_begin = i > 0 && !myth_is_word(f->text[i - 1]);
         is_order |= c == '<' || (c == '>' && f->text[i - 1] != '-');
         is_constant |= is_begin && c != '0' && isdigit((unsigned char)c);
         is_constant |= is_begin && isupper((unsigned char)c) && !islower((unsigned char)f->text[i + 1]);

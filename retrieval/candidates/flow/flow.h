@@ -223,5 +223,8 @@ bool myth_flow_defines_again(const myth_flow *f, uint32_t a, uint32_t b, uint32_
 bool myth_flow_is_alternative(const myth_flow *f, uint32_t a, uint32_t b);
 /* Whether scope s is `in` or inside of it. */
 bool myth_flow_is_inside(const myth_flow *f, uint32_t s, uint32_t in);
+/* Whether the text from offset `from` to offset `to` has a label. Code after a label is also reached by a goto or from
+ * inside a macro, so that what was true before the label may not be true after it. */
+bool myth_flow_has_label(const myth_flow *f, uint32_t from, uint32_t to);
 
 #endif

@@ -133,7 +133,7 @@ bool myth_flow_is_inside(const myth_flow *f, uint32_t s, uint32_t in)
     }
 }
 
-static bool has_label(const myth_flow *f, uint32_t from, uint32_t to)
+bool myth_flow_has_label(const myth_flow *f, uint32_t from, uint32_t to)
 {
     for (uint32_t i = 0; i < f->n_label; i++)
         if (f->label[i] > from && f->label[i] <= to)
@@ -177,7 +177,8 @@ static bool leaves_between(const myth_flow *f, uint32_t a, uint32_t b)
         if (x->index == MYTH_ROLE_LEAVE && f->scope[x->scope].kind == MYTH_SCOPE_CASE)
             continue;
         if (myth_flow_is_inside(f, f->event[b].scope, x->scope) &&
-            myth_flow_is_inside(f, f->event[a].scope, x->scope) && !(has_goto && has_label(f, x->end, f->event[b].off)))
+            myth_flow_is_inside(f, f->event[a].scope, x->scope) &&
+            !(has_goto && myth_flow_has_label(f, x->end, f->event[b].off)))
             return true;
     }
     return false;

@@ -8,7 +8,8 @@
 #include "contrary.h"
 #include "retrieval/candidates/facts/facts_span.h"
 
-#include <ctype.h>
+#include "engine/base/chars.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -376,7 +377,7 @@ static void put_last_word(const myth_flow *f, TSNode node, char dst[MYTH_FLOW_PA
 {
     const uint32_t end = ts_node_end_byte(node) < f->n_text ? ts_node_end_byte(node) : f->n_text;
     uint32_t from = end;
-    while (from > ts_node_start_byte(node) && (isalnum((unsigned char)f->text[from - 1]) || f->text[from - 1] == '_'))
+    while (from > ts_node_start_byte(node) && myth_is_word(f->text[from - 1]))
         from--;
     const uint32_t n = end - from < MYTH_FLOW_PATH_BYTES ? end - from : 0;
     memcpy(dst, f->text + from, n);

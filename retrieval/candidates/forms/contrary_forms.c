@@ -1,6 +1,8 @@
 /* contrary_forms.c - branches, assignments, loops and sizes that contradict themselves (contrary.c). */
 #include "contrary.h"
 
+#include "engine/base/chars.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +13,7 @@ static bool has_whole_word(const myth_flow *f, TSNode node, const char *text)
     const size_t n = strlen(text);
     for (uint32_t i = ts_node_start_byte(node); i + n <= ts_node_end_byte(node) && i + n <= f->n_text; i++) {
         const char before = i > 0 ? f->text[i - 1] : ' ', after = i + n < f->n_text ? f->text[i + n] : ' ';
-        if (memcmp(f->text + i, text, n) == 0 && !isalnum((unsigned char)before) && before != '_' &&
-            !isalnum((unsigned char)after) && after != '_')
+        if (memcmp(f->text + i, text, n) == 0 && !myth_is_word(before) && !myth_is_word(after))
             return true;
     }
     return false;
@@ -92,7 +93,7 @@ static bool is_changed_between(const myth_flow *f, const myth_parts *p, uint32_t
     for (uint32_t i = ts_node_start_byte(a), n; i < ts_node_end_byte(a); i += n ? n : 1) {
         char name[64];
         n = 0;
-        while (isalnum((unsigned char)f->text[i + n]) || f->text[i + n] == '_')
+        while (myth_is_word(f->text[i + n]))
             n++;
         if (n == 0 || n > 60 || isdigit((unsigned char)f->text[i]) || f->text[i + n] == '(')
             continue;
@@ -104,8 +105,7 @@ static bool is_changed_between(const myth_flow *f, const myth_parts *p, uint32_t
                 const char *behind = at + n;
                 behind += *behind == ' ';
                 const bool is_set = memcmp(at, name + 1, n) == 0 && behind[0] == '=' && behind[1] != '=';
-                if ((is_address && !isalnum((unsigned char)at[n + 1]) && at[n + 1] != '_') ||
-                    (is_set && !isalnum((unsigned char)at[-1]) && at[-1] != '_'))
+                if ((is_address && !myth_is_word(at[n + 1])) || (is_set && !myth_is_word(at[-1])))
                     return true;
             }
         }

@@ -9,6 +9,8 @@
 #include "retrieval/candidates/facts/facts.h"
 #include "retrieval/candidates/flow/flow_impl.h"
 
+#include "engine/base/chars.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +50,7 @@ static void collect(const myth_flow *f, TSNode node, tokens *out, int depth)
             .node = node,
             .off = off,
             .n = end - off,
-            .is_word =
-                end > off && end - off <= LONGEST && (isalnum((unsigned char)c) || c == '_') && role != MYTH_ROLE_TEXT,
+            .is_word = end > off && end - off <= LONGEST && myth_is_word(c) && role != MYTH_ROLE_TEXT,
         };
         if (out->n > 0 && c == ']')
             out->token[out->n - 1].is_index = true;
@@ -148,8 +149,8 @@ static bool has_text(const myth_flow *f, uint32_t from, uint32_t end, const char
 {
     for (uint32_t p = from; p + n < end && p + n < f->n_text; p++) {
         const char before = p > 0 ? f->text[p - 1] : ' ', after = f->text[p + n];
-        if (memcmp(f->text + p, want, n) == 0 && !isalnum((unsigned char)before) && before != '_' && before != '.' &&
-            before != '>' && !isalnum((unsigned char)after) && after != '_')
+        if (memcmp(f->text + p, want, n) == 0 && !myth_is_word(before) && before != '.' && before != '>' &&
+            !myth_is_word(after))
             return true;
     }
     return false;

@@ -8,6 +8,8 @@
  *         it, 0 = none */
 #include "habits.h"
 
+#include "engine/base/chars.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,8 +50,6 @@ bool myth_habit_text(const myth_flow *f, TSNode node, char *dst, size_t cap)
     return n > 0;
 }
 
-static bool is_word_byte(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$'; }
-
 bool myth_habit_has_word(const myth_flow *f, TSNode node, const char *word)
 {
     const size_t n = strlen(word);
@@ -57,7 +57,8 @@ bool myth_habit_has_word(const myth_flow *f, TSNode node, const char *word)
         return false;
     for (uint32_t i = ts_node_start_byte(node); i + n <= ts_node_end_byte(node) && i + n <= f->n_text; i++) {
         const char before = i > 0 ? f->text[i - 1] : ' ', after = i + n < f->n_text ? f->text[i + n] : ' ';
-        if (f->text[i] == word[0] && memcmp(f->text + i, word, n) == 0 && !is_word_byte(before) && !is_word_byte(after))
+        if (f->text[i] == word[0] && memcmp(f->text + i, word, n) == 0 && !myth_is_word_or_dollar(before) &&
+            !myth_is_word_or_dollar(after))
             return true;
     }
     return false;

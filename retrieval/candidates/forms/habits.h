@@ -68,6 +68,11 @@ static inline TSNode field_of(TSNode node, const char *name)
 {
     return is_null(node) ? node : ts_node_child_by_field_name(node, name, (uint32_t)strlen(name));
 }
+/* Whether the node has exactly this text. */
+static inline bool is_named(const myth_flow *f, TSNode node, const char *name)
+{
+    return !is_null(node) && myth_flow_text_is(f, node, name);
+}
 static inline uint32_t line_of(TSNode node) { return ts_node_start_point(node).row + 1; }
 
 /* ---- habits.c ---- */

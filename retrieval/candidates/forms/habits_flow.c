@@ -3,6 +3,8 @@
 #include "habits.h"
 #include "retrieval/candidates/facts/facts_span.h"
 
+#include "engine/base/chars.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -266,7 +268,7 @@ static bool is_whole_number(span type)
     uint32_t at = type.n;
     while (at > 0 && type.p[at - 1] <= ' ')
         at--;
-    while (at > 0 && is_word_byte(type.p[at - 1]))
+    while (at > 0 && myth_is_word(type.p[at - 1]))
         at--;
     const uint32_t n = word_at(type, at, word);
     const bool is_sized = n > 2 && strcmp(word + n - 2, "_t") == 0 &&
@@ -504,7 +506,7 @@ static uint32_t first_word(const myth_flow *f, TSNode node)
 {
     uint32_t n = 0;
     for (uint32_t at = ts_node_start_byte(node); at + n < f->n_text; n++)
-        if (!isalnum((unsigned char)f->text[at + n]) && f->text[at + n] != '_')
+        if (!myth_is_word(f->text[at + n]))
             break;
     return n;
 }

@@ -2,18 +2,14 @@
  * was moved. */
 #include "habits.h"
 
-#include <ctype.h>
+#include "engine/base/chars.h"
+
 #include <stdio.h>
 #include <string.h>
 
 enum { GONE_DEEP = 80, GONE_STATEMENTS = 120 };
 
 #define IS_ONE(name, list) myth_flow_is_one_of(name, list, sizeof(list) / sizeof(*(list)))
-
-static bool is_named(const myth_flow *f, TSNode node, const char *name)
-{
-    return !is_null(node) && myth_flow_text_is(f, node, name);
-}
 
 /* The declaration of a local text in a block around: std::string name = ... */
 static bool is_local_text(const myth_flow *f, TSNode node, const char *name, int deep)
@@ -72,8 +68,7 @@ static bool is_vector(const myth_flow *f, const char *name)
 {
     const uint32_t n = (uint32_t)strlen(name);
     for (uint32_t i = 1; i + n < f->n_text; i++) {
-        if (f->text[i] != name[0] || memcmp(f->text + i, name, n) != 0 || isalnum((unsigned char)f->text[i + n]) ||
-            f->text[i + n] == '_')
+        if (f->text[i] != name[0] || memcmp(f->text + i, name, n) != 0 || myth_is_word(f->text[i + n]))
             continue;
         uint32_t from = i;
         while (from > 0 && (f->text[from - 1] == ' ' || f->text[from - 1] == '&'))

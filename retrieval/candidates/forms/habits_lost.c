@@ -2,7 +2,8 @@
  * form is a shape of the statements of one block: what opens, the way out, and what the rest does with it. */
 #include "habits.h"
 
-#include <ctype.h>
+#include "engine/base/chars.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -13,11 +14,6 @@ enum { LOST_DEEP = 80, LOST_STATEMENTS = 120, LOST_LINE = 400 };
 static bool in_node(const myth_flow *f, TSNode node, const char *text)
 {
     return !is_null(node) && myth_habit_has_text(f, ts_node_start_byte(node), ts_node_end_byte(node), text);
-}
-
-static bool is_named(const myth_flow *f, TSNode node, const char *name)
-{
-    return !is_null(node) && myth_flow_text_is(f, node, name);
 }
 
 /* x of x := f(), of let x = f() or of x = f(): the first of several; and the call. False = another statement. */
@@ -579,8 +575,7 @@ static uint32_t times(const myth_flow *f, const char *want)
     const uint32_t n = (uint32_t)strlen(want);
     uint32_t count = 0;
     for (uint32_t i = 0; i + n < f->n_text; i++)
-        count += f->text[i] == want[0] && memcmp(f->text + i, want, n) == 0 &&
-                 !(isalnum((unsigned char)f->text[i + n]) || f->text[i + n] == '_');
+        count += f->text[i] == want[0] && memcmp(f->text + i, want, n) == 0 && !myth_is_word(f->text[i + n]);
     return count;
 }
 
