@@ -2,8 +2,9 @@
  * to the next commit. */
 #include "journal.h"
 
+#include "retrieval/store/database.h"
+
 #include <limits.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,30 +58,12 @@ static myth_status prepare(const myth_journal *j, sqlite3_stmt **q, const char *
 /* The first column of a row; 0 when there is none. */
 static myth_status number_of(const myth_journal *j, const char *sql, int64_t *n, myth_error *err)
 {
-    sqlite3_stmt *q = NULL;
     *n = 0;
-    myth_status st = prepare(j, &q, sql, err);
-    if (st != MYTH_OK)
-        return st;
-    const int rc = sqlite3_step(q);
-    if (rc == SQLITE_ROW)
-        *n = sqlite3_column_int64(q, 0);
-    else if (rc != SQLITE_DONE)
-        st = failed(j, "read it", err);
-    sqlite3_finalize(q);
-    return st;
+    const int rc = myth_database_number(j->db, n, sql);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? MYTH_OK : failed(j, "read it", err);
 }
 
 /* ---- the lock ---- */
-
-/* A file may hold more than data. */
-static void distrust(sqlite3 *db)
-{
-    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
-}
 
 static myth_status path_of(char dst[PATH_MAX], const char *output, uint32_t k, uint32_t n, myth_error *err)
 {
@@ -117,12 +100,9 @@ static myth_status hold(myth_journal *j, const char *log, myth_error *err)
              "PRAGMA cache_size=-%d; PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=%s; PRAGMA synchronous=NORMAL",
              CACHE_KIB, log);
     for (int i = 0; i < OPEN_MOST; i++) {
-        if (sqlite3_open_v2(j->path, &j->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) !=
-            SQLITE_OK)
+        if (myth_database_open(&j->db, j->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL, WAIT_MS) != SQLITE_OK)
             return myth_fail(err, MYTH_ECREATE, "%s: cannot create: %s", j->path,
                              j->db ? sqlite3_errmsg(j->db) : "out of memory");
-        sqlite3_busy_timeout(j->db, WAIT_MS);
-        distrust(j->db);
         MYTH_TRY(run_sql(j, sql, "open it", err));
         MYTH_TRY(run_sql(j, "BEGIN IMMEDIATE", "open it", err));
         if (!is_removed(j))
@@ -134,16 +114,6 @@ fail:
     return st;
 }
 
-static void remove_files(const char *path)
-{
-    static const char *const tail[] = {"-wal", "-shm", "-journal", ""};
-    for (size_t i = 0; i < sizeof(tail) / sizeof(tail[0]); i++) {
-        char name[PATH_MAX + 16];
-        snprintf(name, sizeof(name), "%s%s", path, tail[i]);
-        unlink(name);
-    }
-}
-
 /* Takes the lock of a journal that is to be removed. Without one, j->db is NULL: there is no file, or a damaged one,
  * which nobody can be at work on. */
 static myth_status hold_old(myth_journal *j, myth_error *err)
@@ -151,7 +121,7 @@ static myth_status hold_old(myth_journal *j, myth_error *err)
     myth_error own = {0};
     if (access(j->path, F_OK) != 0 || hold(j, "WAL", &own) == MYTH_OK)
         return MYTH_OK;
-    j->is_damaged = !is_busy(j) && sqlite3_errcode(j->db) != SQLITE_NOMEM; /* also of db NULL */
+    j->is_damaged = !is_busy(j) && (sqlite3_errcode(j->db) & 0xff) != SQLITE_NOMEM; /* also of db NULL */
     sqlite3_close(j->db);
     j->db = NULL;
     return j->is_damaged ? MYTH_OK : myth_fail_as(err, &own);
@@ -161,7 +131,7 @@ static myth_status hold_old(myth_journal *j, myth_error *err)
 static void remove_old(myth_journal *j)
 {
     if (j->is_damaged || (j->db && !is_removed(j)))
-        remove_files(j->path);
+        myth_database_remove(j->path);
     if (j->db)
         close_removed(j);
 }
@@ -415,7 +385,7 @@ fail:
 static bool is_merged(myth_journal *j)
 {
     int64_t n = 0;
-    const bool has = sqlite3_open_v2(j->path, &j->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
+    const bool has = myth_database_open(&j->db, j->path, SQLITE_OPEN_READONLY, NULL, WAIT_MS) == SQLITE_OK &&
                      number_of(j, "SELECT count(*) FROM states WHERE name = 'shares'", &n, NULL) == MYTH_OK && n == 1;
     sqlite3_close(j->db);
     j->db = NULL;

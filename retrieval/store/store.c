@@ -10,6 +10,7 @@
  * Trust    the schema must equal ours exactly (no trigger, no view, no other table), and SQLite runs in defensive
  *          mode, so a planted file cannot make a query do anything else */
 #include "store_impl.h"
+#include "database.h"
 #include "fts_tokenizer.h"
 #include "page_vfs.h"
 #include "symbol_rows.h"
@@ -90,12 +91,7 @@ static myth_status run_sql(myth_store *s, const char *sql, myth_error *err)
 /* Reads the first column of the first row; *out keeps its value when there is no row. */
 static myth_status get_number(myth_store *s, int64_t *out, const char *sql, myth_error *err)
 {
-    sqlite3_stmt *q = NULL;
-    int rc = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
-    if (rc == SQLITE_OK && (rc = sqlite3_step(q)) == SQLITE_ROW)
-        *out = sqlite3_column_int64(q, 0);
-    sqlite3_finalize(q);
-    return myth_store_fail(s, rc, err);
+    return myth_store_fail(s, myth_database_number(s->db, out, sql), err);
 }
 
 /* ---- open ---- */
@@ -161,21 +157,6 @@ static void span(sqlite3_context *c, int n_arg, sqlite3_value **arg)
     sqlite3_free(text);
 }
 
-/* The path as a URI with immutable=1: without it, a database in WAL mode needs a log file even to be read. */
-static char *immutable_uri(myth_mem *mem, const char *path)
-{
-    size_t n = strlen(path), at = 0;
-    char *uri = myth_alloc_n(mem, MYTH_MEM_OTHER, "index", n + 16, 3);
-    if (!uri)
-        return NULL;
-    at += (size_t)sprintf(uri, "file:%s", path[0] == '/' ? "//" : "");
-    for (size_t i = 0; i < n; i++)
-        at += (size_t)sprintf(uri + at, path[i] == '?' || path[i] == '#' || path[i] == '%' ? "%%%02X" : "%c",
-                              (unsigned char)path[i]);
-    strcpy(uri + at, "?immutable=1");
-    return uri;
-}
-
 /* The size of the database's file with the suffix, 0 when there is none. */
 static int64_t bytes_of(const char *path, const char *suffix)
 {
@@ -185,30 +166,16 @@ static int64_t bytes_of(const char *path, const char *suffix)
     return stat(name, &st) == 0 ? (int64_t)st.st_size : 0;
 }
 
-void myth_store_remove(const char *path)
-{
-    static const char *const suffix[] = {"-wal", "-shm", "-journal", ""};
-    char name[4200];
-    for (int i = 0; i < 4; i++) {
-        snprintf(name, sizeof(name), "%s%s", path, suffix[i]);
-        unlink(name);
-    }
-}
+void myth_store_remove(const char *path) { myth_database_remove(path); }
 
 static myth_status connect(myth_store *s, const char *name, int flags, myth_error *err)
 {
-    int rc = sqlite3_open_v2(name, &s->db, flags | SQLITE_OPEN_NOMUTEX, MYTH_PAGE_VFS);
+    int rc = myth_database_open(&s->db, name, flags, MYTH_PAGE_VFS, BUSY_MS);
     if (rc == SQLITE_OK && !s->is_read_only && sqlite3_db_readonly(s->db, "main"))
         rc = SQLITE_READONLY;
     if (rc != SQLITE_OK)
         return s->db ? myth_store_fail(s, rc, err)
                      : myth_fail(err, MYTH_ENOMEM, "%.160s: no memory for SQLite", s->path);
-    sqlite3_extended_result_codes(s->db, 1);
-    sqlite3_busy_timeout(s->db, BUSY_MS);
-    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
-    sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
-    sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)NULL);
-    sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
     if (sqlite3_create_function(s->db, "span", 3, SQLITE_UTF8 | SQLITE_DIRECTONLY, s, span, NULL, NULL) != SQLITE_OK)
         return myth_fail(err, MYTH_ENOMEM, "%.160s: no memory for SQLite", s->path);
     myth_status st = myth_symbol_rows_register(s, err);
@@ -283,9 +250,10 @@ static myth_status open_for_reading(myth_store *s, myth_error *err)
     if (st != MYTH_ECREATE || bytes_of(s->path, "-wal") > 0 || bytes_of(s->path, "-journal") > 0)
         return st;
     disconnect(s);
-    char *uri = immutable_uri(s->mem, s->path);
+    char *uri = myth_alloc(s->mem, MYTH_MEM_OTHER, "index", myth_database_uri_bound(strlen(s->path)));
     if (!uri)
         return myth_fail(err, MYTH_ENOMEM, "%.160s: no memory", s->path);
+    myth_database_immutable(uri, s->path);
     st = connect(s, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
     myth_free(s->mem, uri);
     return st == MYTH_OK ? prepare_schema(s, &is_other, err) : st;

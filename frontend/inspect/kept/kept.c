@@ -3,11 +3,12 @@
 #include "kept.h"
 
 #include "engine/base/outfile.h"
+#include "retrieval/store/database.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sqlite3.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,12 +43,7 @@ static bool run_sql(myth_kept *k, const char *sql) { return sqlite3_exec(k->db, 
 
 static bool get_number(myth_kept *k, int64_t *n, const char *sql)
 {
-    sqlite3_stmt *q = NULL;
-    const bool has = sqlite3_prepare_v2(k->db, sql, -1, &q, NULL) == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW;
-    if (has)
-        *n = sqlite3_column_int64(q, 0);
-    sqlite3_finalize(q);
-    return has;
+    return myth_database_number(k->db, n, sql) == SQLITE_ROW;
 }
 
 static int64_t number_of(myth_kept *k, const char *sql)
@@ -60,7 +56,7 @@ static int64_t number_of(myth_kept *k, const char *sql)
 /* Keeps why the file cannot be used. SQLITE_ERROR: its tables have other columns. Returns false. */
 static bool note_failure(myth_kept *k)
 {
-    const int rc = sqlite3_errcode(k->db);
+    const int rc = sqlite3_errcode(k->db) & 0xff;
     k->is_damaged = rc == SQLITE_NOTADB || rc == SQLITE_CORRUPT || rc == SQLITE_ERROR;
     snprintf(k->why, sizeof(k->why), "%s", sqlite3_errmsg(k->db));
     return false;
@@ -129,14 +125,9 @@ static bool connect_to(myth_kept *k)
     int64_t application;
     k->is_damaged = false;
     k->why[0] = '\0';
-    if (sqlite3_open_v2(k->path, &k->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) !=
+    if (myth_database_open(&k->db, k->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL, MYTH_KEPT_WAIT_MS) !=
         SQLITE_OK)
         return k->db ? note_failure(k) : false;
-    sqlite3_busy_timeout(k->db, MYTH_KEPT_WAIT_MS);
-    sqlite3_db_config(k->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
-    sqlite3_db_config(k->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)NULL);
-    sqlite3_db_config(k->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
-    sqlite3_db_config(k->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
     if (!get_number(k, &application, "PRAGMA application_id"))
         return note_failure(k);
     if (application != APPLICATION && application != 0)
@@ -159,15 +150,11 @@ static bool connect_to(myth_kept *k)
 /* Closes a damaged file and removes it, unless another process has put a new one in its place meanwhile. */
 static void close_damaged(myth_kept *k)
 {
-    static const char *const tail[] = {"", "-wal", "-shm"};
     int is_moved = 0;
     sqlite3_file_control(k->db, NULL, SQLITE_FCNTL_HAS_MOVED, &is_moved);
     disconnect(k);
-    for (size_t i = 0; !is_moved && i < sizeof(tail) / sizeof(tail[0]); i++) {
-        char path[PATH_MAX + 8];
-        snprintf(path, sizeof(path), "%s%s", k->path, tail[i]);
-        unlink(path);
-    }
+    if (!is_moved)
+        myth_database_remove(k->path);
 }
 
 static const char answers_name[] = "answers-1.db";

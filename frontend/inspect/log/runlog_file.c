@@ -6,11 +6,11 @@
 #include "engine/base/outfile.h"
 #include "frontend/cli/environment.h"
 #include "frontend/inspect/secrets/sha256.h"
+#include "retrieval/store/database.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,16 +109,7 @@ static myth_status finish(myth_runlog_file *f, sqlite3_stmt *q, myth_error *err)
 
 static myth_status get_number(myth_runlog_file *f, int64_t *out, const char *sql, myth_error *err)
 {
-    sqlite3_stmt *q = NULL;
-    myth_status st = prepare(f, &q, sql, err);
-    if (st != MYTH_OK)
-        return st;
-    int rc = sqlite3_step(q);
-    if (rc == SQLITE_ROW)
-        *out = sqlite3_column_int64(q, 0);
-    st = fail_of(f, rc, err);
-    sqlite3_finalize(q);
-    return st;
+    return fail_of(f, myth_database_number(f->db, out, sql), err);
 }
 
 /* ---- open ---- */
@@ -236,40 +227,21 @@ fail:
     return st;
 }
 
-/* Opens the database. It may have been planted, so triggers, views and unsafe functions in its schema are off. */
 static myth_status connect(myth_runlog_file *f, const char *name, int flags, myth_error *err)
 {
-    int rc = sqlite3_open_v2(name, &f->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    int rc = myth_database_open(&f->db, name, flags, NULL, MYTH_RUNLOG_WAIT_MS);
     if (!f->db)
         return myth_fail(err, MYTH_ENOMEM, "%.160s: no memory for SQLite", f->path);
-    sqlite3_extended_result_codes(f->db, 1);
     if (rc == SQLITE_OK && !f->is_read_only && sqlite3_db_readonly(f->db, "main"))
         rc = SQLITE_READONLY;
     if (rc != SQLITE_OK)
         return fail_of(f, rc, err);
-    sqlite3_busy_timeout(f->db, MYTH_RUNLOG_WAIT_MS);
-    sqlite3_db_config(f->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
-    sqlite3_db_config(f->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
-    sqlite3_db_config(f->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)NULL);
-    sqlite3_db_config(f->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
     return prepare_database(f, err);
-}
-
-/* Writes the URI that opens a database in a folder where this process may not make files. Reading a database in WAL
- * mode makes files beside it, except with immutable=1, which promises that nobody writes meanwhile. That is assumed,
- * because a run that logs could make those files. */
-static void immutable_uri(char *uri, size_t cap, const char *path)
-{
-    size_t at = (size_t)snprintf(uri, cap, "file:%s", path[0] == '/' ? "//" : "");
-    for (; *path && at + 16 < cap; path++)
-        at += (size_t)snprintf(uri + at, cap - at, *path == '?' || *path == '#' || *path == '%' ? "%%%02X" : "%c",
-                               (unsigned char)*path);
-    snprintf(uri + at, cap - at, "?immutable=1");
 }
 
 static myth_status open_for_reading(myth_runlog_file *f, myth_error *err)
 {
-    char uri[3 * PATH_MAX];
+    char uri[3 * PATH_MAX + 32];
     struct stat info;
     if (stat(f->path, &info) != 0)
         return errno == ENOENT || errno == ENOTDIR
@@ -283,7 +255,8 @@ static myth_status open_for_reading(myth_runlog_file *f, myth_error *err)
         return st;
     sqlite3_close(f->db);
     f->db = NULL;
-    immutable_uri(uri, sizeof(uri), f->path);
+    /* That nobody writes to the log meanwhile is assumed: a run that logs could make the files beside it. */
+    myth_database_immutable(uri, f->path);
     return connect(f, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
 }
 
