@@ -1,5 +1,6 @@
-/* find.h - the answer of the parsers' process about candidates: this head, the candidates, then their names. Both
- * sides are the same program, so numbers have the machine's byte order and structs its layout. */
+/* find.h - the bytes in which the parsers' process answers a question for candidates: this head, the candidates
+ * (myth_candidate_place), then their names. Both processes run the same program, so numbers and structs are in the
+ * machine's own form. */
 #ifndef MYTH_FIND_H
 #define MYTH_FIND_H
 

@@ -1,13 +1,14 @@
-/* change.h - what a change took from a function, as events of its flow: a test that guarded what stays, a release of
- * what stays, a look at a result. A rule sees a file as it is; here the same function before the change says what it
- * relied on.
+/* change.h - finds what a change removed from a function although the rest of the function still relies on it: a test
+ * that guarded code which is still there, a release of something that is still taken, a check of a result. Each is
+ * added to the flow of the new function as an event. Other rules see only the new file; here the function before the
+ * change is known too.
  *
- * Aligned   the events of both flows in their order, by what they are and what they are about: an event is lost where
- *           none of the other flow goes with it. Of functions that changed too much nothing is said
- * Event     MYTH_EVENT_LOST stands at what stays: `how` says what it lost, `path` what that was about, `name` the
- *           function of a lost call, `call` the number of its line before the change in flow.h's list `lost`
- * Moved     a condition or call that stands elsewhere after the change, or that something new about the same variable
- *           replaces, is not lost
+ * Aligned   the events of both flows are paired in their order, by their kind and what they are about. An old event
+ *           without a partner is lost. If the two functions differ in too much, nothing is said about them
+ * Event     MYTH_EVENT_LOST is at the remaining code: `how` says what was removed, `path` what that was about, `name`
+ *           the function of a removed call, `call` the index into flow.h's list `lost`, which has its old line
+ * Moved     a condition or call is not lost if it stands elsewhere after the change, or if something new about the same
+ *           variable takes its place
  * Owner     the caller keeps both flows; the texts are copied
  * Errors    false without memory */
 #ifndef MYTH_CHANGE_H
@@ -18,18 +19,18 @@
 /* The values of the fact `lost`, in their order. */
 typedef enum {
     MYTH_LOST_NO,
-    MYTH_LOST_NULL,  /* a test for being there; the event is where it must be there */
-    MYTH_LOST_UPPER, /* a bound; the event is where the value is an index, a size or a number to reckon with */
-    MYTH_LOST_LOWER,
-    MYTH_LOST_ZERO,  /* a test of a divisor */
-    MYTH_LOST_OTHER, /* any other test of what is used there */
-    MYTH_LOST_GUARD, /* a test of something else that decided whether it is done */
-    MYTH_LOST_CALL,  /* a call about what is used there */
-    MYTH_LOST_NARROWED /* a call that was always made is made in a branch only */,
-    MYTH_LOST_CHECK /* a look at the result of the call */
+    MYTH_LOST_NULL,  /* a test against null; the event is a use that needs the value to be there */
+    MYTH_LOST_UPPER, /* an upper bound; the event uses the value as an index, a size or in arithmetic */
+    MYTH_LOST_LOWER, /* a lower bound; likewise */
+    MYTH_LOST_ZERO,  /* a test of a divisor against zero */
+    MYTH_LOST_OTHER, /* any other test of a value that the event uses */
+    MYTH_LOST_GUARD, /* a test of another value, which decided whether the event happens */
+    MYTH_LOST_CALL,  /* a call about the value that the event uses */
+    MYTH_LOST_NARROWED /* a call that was made on every way is made in a branch only */,
+    MYTH_LOST_CHECK /* a check of the call's result */
 } myth_lost;
 
-/* Adds events of what `now` lost to it; `old` is the same function before the change. */
+/* Adds an event to `now` for each thing that it lost; `old` is the same function before the change. */
 bool myth_change_lost(myth_flow *now, myth_flow *old);
 
 #endif

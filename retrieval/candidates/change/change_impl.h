@@ -4,38 +4,40 @@
 
 #include "change.h"
 
-/* Two flows of one function with what goes with what. */
+/* The flows of one function before and after a change, and which events of the two are partners. */
 typedef struct {
     myth_flow *old;
     myth_flow *now;
-    uint64_t *old_key, *now_key; /* what an event is and is about: equal ones may go together */
-    uint32_t *to_now, *to_old;   /* 1 + the event that goes with it; 0 = it is lost, or new */
-    uint32_t n_old, n_now;       /* events, without those that are added */
-    bool *is_reference;          /* [n_path] whether something behind a path of the old flow is read */
+    uint64_t *old_key, *now_key; /* a hash of an event's kind and subject: events with equal ones can be partners */
+    uint32_t *to_now, *to_old;   /* 1 + the event's partner; 0 = the event is lost, or new */
+    uint32_t n_old, n_now;       /* events before any MYTH_EVENT_LOST is added */
+    bool *is_reference;          /* [n_path] whether the path is a pointer, or the old flow dereferences it */
     uint32_t *first;             /* [n_first] 1 + the first test event of a condition of the new flow; 0 = none */
     uint32_t n_path, n_first;
 } myth_aligned;
 
-/* *is_aligned false: the flows differ in too much. Closed in any case. */
+/* *is_aligned is false when the flows differ in too much. The caller closes *a in any case. */
 bool myth_aligned_open(myth_aligned *a, bool *is_aligned, myth_flow *old, myth_flow *now);
 void myth_aligned_close(myth_aligned *a);
 
-/* The events after the change between which event e of the old flow stood: *after the last before it, *before the first
- * behind it; 1 + their numbers, 0 and n_now + 1 at the ends. */
+/* Where event e of the old flow would stand in the new one: between the partner of the last event before it (*after)
+ * and that of the first event after it (*before). Both are 1 + an event's number; 0 and n_now + 1 stand for the
+ * ends. */
 void myth_aligned_gap(const myth_aligned *a, uint32_t e, uint32_t *after, uint32_t *before);
-/* Whether a text of the old file, from off to end, stands in the new one as often. */
+/* Whether the text [off, end) of the old file occurs in the new file at least as often as in the old one. */
 bool myth_aligned_moved(const myth_aligned *a, uint32_t off, uint32_t end);
-/* Whether two paths of the two flows have one text. */
+/* Whether a path of the old flow and one of the new flow have the same text. */
 bool myth_aligned_same(const myth_aligned *a, uint32_t old_path, uint32_t now_path);
-/* Whether a path of the new flow is one of the old flow, or a part of it. */
+/* Whether a path of the new flow has the text of a path of the old flow, or is a part of that path. */
 bool myth_aligned_about(const myth_aligned *a, uint32_t now_path, uint32_t old_path);
-/* Adds an event at event `at` of the new flow about path `path` and line of event `lost` of the old one. */
+/* Adds an event MYTH_EVENT_LOST at event `at` of the new flow. `path`, of the old flow, is what was lost, and the old
+ * event `lost` gives the line before the change. */
 bool myth_aligned_put(myth_aligned *a, myth_lost how, uint32_t at, uint32_t path, uint32_t lost);
 
 bool myth_change_tests(myth_aligned *a);
 bool myth_change_calls(myth_aligned *a);
 
-/* The number of the whole condition that a test event is in, from 1; 0 = it decides nothing. */
+/* 1 + the test of the whole condition that a test event is a part of; 0 = nothing depends on it. */
 static inline uint32_t myth_change_root(const myth_flow *f, const myth_event *e)
 {
     uint32_t i = e->test;
@@ -43,8 +45,8 @@ static inline uint32_t myth_change_root(const myth_flow *f, const myth_event *e)
         i = f->test[i - 1].outer;
     return i;
 }
-/* Whether what event u is depends on the test event t: it is in a branch of it, in the rest of its condition, or behind
- * a branch that leaves. */
+/* Whether event u happens only for one outcome of test event t: it is in a branch of its condition, in the rest of the
+ * condition, or after a branch that leaves. */
 bool myth_change_guards(const myth_flow *f, uint32_t t, uint32_t u);
 /* Whether a branch of the condition that test event t is in gives its path another value. */
 bool myth_change_replaces(const myth_flow *f, uint32_t t);

@@ -6,7 +6,7 @@
 
 #define N_OF(list) (sizeof(list) / sizeof(*(list)))
 
-/* What is done first with a variable that got the result of a call. */
+/* What a function does first with a variable that got the result of a call. */
 typedef enum {
     MYTH_CHECKED_NONE,
     MYTH_CHECKED_TESTED,
@@ -15,25 +15,25 @@ typedef enum {
     MYTH_CHECKED_RETURNED
 } myth_checked;
 
-/* The definition that takes the result of a call; false = none. */
+/* Finds the definition whose variable gets the result of a call; false = none does. */
 bool myth_facts_taker(const myth_flow *f, uint32_t call, uint32_t *definition);
-/* *line: of what is done. */
+/* *line: the line where it is done. */
 myth_checked myth_facts_checked(const myth_flow *f, uint32_t definition, uint32_t *line);
 
-/* NULL = the file has no such name. A field's name has a dot before it. */
+/* What is known of a name of the file; NULL = the file has no such name. A field's name begins with a dot. */
 const myth_file_name *myth_file_facts_find(const myth_file_facts *ff, const char *text);
 void myth_file_facts_field(char dst[MYTH_FLOW_PATH_BYTES + 2], const myth_flow *f, uint32_t path);
 
 /* The last definition of the path, or of what it is a part of, from which control comes to event e; false = none. */
 bool myth_facts_definition(const myth_facts *k, uint32_t path, uint32_t e, uint32_t *out);
-/* The name of the function whose result the path of event e is; 0 = none. */
+/* The name of the function that returned the value of event e's path; 0 = it is not the result of a call. */
 uint32_t myth_facts_origin_call(const myth_facts *k, uint32_t e);
-/* Argument number i of event e; null where it is no call, or has fewer. */
+/* Argument number i of the call e; null where event e is no call, or has fewer arguments. */
 TSNode myth_facts_argument(const myth_facts *k, uint32_t e, uint32_t i);
-/* The value that the target of a definition gets, or a member; null = none. */
+/* The node of the value that a definition gives its target, or a literal its member; null = none. */
 TSNode myth_facts_value_node(const myth_flow *f, const myth_event *e);
 
-/* Who gave a value: the values of GIVEN in facts.def. */
+/* Where a value comes from, in the order of GIVEN in facts.def. */
 enum {
     MYTH_GIVEN_NO,
     MYTH_GIVEN_PROGRAM,
@@ -43,7 +43,7 @@ enum {
     MYTH_GIVEN_SEGMENT,
     MYTH_GIVEN_REQUEST
 };
-/* Who gave those of argument number i of call e, or of the value of another event. */
+/* Where the values in argument number i of call e come from; of another event, those in its value. */
 int myth_facts_given(const myth_facts *k, uint32_t e, uint32_t i);
 int myth_fact_given(myth_facts *k, uint32_t e);
 int myth_fact_given1(myth_facts *k, uint32_t e);
@@ -51,112 +51,118 @@ int myth_fact_given2(myth_facts *k, uint32_t e);
 int myth_fact_between(myth_facts *k, uint32_t e);
 int myth_fact_given_base(myth_facts *k, uint32_t e);
 
-/* What a value is of a request. */
+/* Which part of a request a value is: none, one segment of its path, or any part that the sender chose. */
 typedef enum { MYTH_REQUEST_NO, MYTH_REQUEST_SEGMENT, MYTH_REQUEST_ANY } myth_request_part;
-/* Whether a path or a function, by its name, is a part of a request that its sender wrote. */
+/* Whether the name of a path or function says that its value is a part of a request that the sender wrote. */
 bool myth_facts_is_request(const char *name);
-/* The same, and by the types of the function's variables. */
+/* The same; the types of the function's variables are used too. */
 bool myth_facts_is_request_in(const myth_flow *f, const char *name);
-/* The same of the parameter that an event defines, by its annotation, its function's route or its callers. */
+/* Which part of a request the parameter is that an event defines: by its annotation, its function's route or its
+ * callers. */
 myth_request_part myth_facts_parameter_of_request(const myth_file_facts *ff, const myth_flow *f, const myth_event *def);
-/* What an argument of a call is of a request. */
+/* Which part of a request an argument of a call is. */
 myth_request_part myth_facts_argument_of_request(const myth_facts *k, uint32_t call, uint32_t index);
-/* Parameter number `index` of the only function of the file with a name; NULL = nothing is known. */
+/* Parameter number `index` of the function `name`; NULL unless the file defines exactly one function of that name. */
 myth_file_parameter *myth_file_facts_parameter(const myth_file_facts *ff, const char *name, uint32_t index);
 int myth_fact_secret(myth_facts *k, uint32_t e);
 myth_file_name *myth_file_facts_put(myth_file_facts *ff, const char *text); /* NULL without memory */
 /* Puts a text into `names` and returns its offset. */
 uint32_t myth_file_facts_text(myth_file_facts *ff, const char *text);
-/* Notes from where on a file is one of tests, by what it includes, and whether it may have maps; once, with what is
- * outside of all functions. */
+/* Notes from which byte on a file has tests, by its includes, and whether it may have maps. Called once for a file,
+ * with the flow of what is outside of all functions. */
 void myth_file_facts_tests(myth_file_facts *ff, const myth_flow *f);
-/* Marks the macros that stand for an attribute that releases a variable; once, with what is outside of functions. */
+/* Marks the macros that stand for an attribute that releases a variable. Called like the one before. */
 void myth_file_facts_releasing(myth_file_facts *ff, const myth_flow *f);
-/* Marks the classes whose destructor closes something; once, with what is outside of functions. */
+/* Marks the classes whose destructor closes something. Called like the one before. */
 void myth_file_facts_closers(myth_file_facts *ff, const myth_flow *f);
-/* Marks a function that gives what outlives it and is kept; of one that gives what another gave the other stands
- * before it. */
+/* Marks a function that returns something which a variable that outlives it keeps. A function that returns the result
+ * of such a function is marked only if that one comes before it in the file. */
 void myth_file_facts_keepers(myth_file_facts *ff, const myth_flow *f);
-/* Marks the functions that are declared as such that never return; once, with what is outside of functions. */
+/* Marks the functions that are declared never to return. Called once for a file, with the flow of what is outside of
+ * all functions. */
 void myth_file_facts_ending(myth_file_facts *ff, const myth_flow *f);
-/* Counts a call behind which the process ends for one of its results. */
+/* Counts a call after which the process ends if it returned a certain value. */
 void myth_file_facts_ended(myth_file_facts *ff, const myth_flow *f, uint32_t call);
 /* Counts what a function does with its parameters. */
 void myth_file_facts_parameters(myth_file_facts *ff, const myth_flow *f);
-/* What the function of the file that a call is of does with an argument; NULL = nothing is known. */
+/* What the called function does with an argument, if the file defines it; NULL = nothing is known. */
 const myth_file_parameter *myth_facts_summary(const myth_facts *k, uint32_t call, uint32_t index);
-/* Whether event x, a definition or a way out, has a value that is put together with the path. */
+/* Whether the value of event x, a definition or a way out, is put together from parts of which the path is one. */
 bool myth_facts_is_made_of(const myth_flow *f, uint32_t x, uint32_t path);
-/* Whether a function is known to read its arguments only. */
+/* Whether a function is known only to read its arguments. */
 bool myth_facts_is_reader(const char *name);
 /* Whether a variable is released where its block ends, by an attribute of its declaration: C and C++. */
 bool myth_facts_is_released_by_itself(const myth_facts *k, uint32_t path);
-/* Whether what call e opened for definition d is closed by somebody else before event `to`: an object of C++, what was
- * made of the descriptor, or the process that becomes another program. */
+/* Whether something else closes what call e opened for definition d before event `to`: the destructor of an object of
+ * C++, an object that was made of the descriptor, or exec, which replaces the process. */
 bool myth_facts_has_keeper(const myth_facts *k, uint32_t e, uint32_t d, uint32_t to);
-/* Whether a call before way out x got what event d took and keeps it where all goes well: where it fails, the function
- * releases it, and does so wherever it gives it away. */
+/* Whether a call before way out x was given what event d took, and keeps it when it succeeds: the function releases it
+ * itself where that call fails, and does so at every call that it gives it to. */
 bool myth_facts_is_taken_where_well(const myth_facts *k, uint32_t d, uint32_t x);
-/* Whether event c is a call that releases the path, one of the list of the row. */
+/* Whether event c is a call that releases the path, of a function in the row's list (`with`). */
 bool myth_facts_releases(const myth_facts *k, uint32_t c, uint32_t path);
-/* Whether what definition d got is kept by the function of the file that gave it. */
+/* Whether the function that returned the value of definition d keeps that value too, if the file defines it. */
 bool myth_facts_is_kept_by_callee(const myth_facts *k, uint32_t d);
-/* Whether event a gives the path, a descriptor, to a function that locks it: closing it would unlock. */
+/* Whether event a gives the path, a descriptor, to a function that locks it. Closing the descriptor would unlock it, so
+ * it stays open on purpose. */
 bool myth_facts_is_locked(const myth_flow *f, uint32_t a, uint32_t path);
-/* Whether behind event d, in no branch, stands a call that does not return. */
+/* Whether a call that does not return follows event d outside of any branch. */
 bool myth_facts_never_returns(const myth_flow *f, uint32_t d);
-/* Whether event x returns a value for which all callers of this function end the process; only its file knows it. */
+/* Whether event x returns a value at which all callers end the process. All callers must be in this file: the function
+ * is not visible outside. */
 bool myth_facts_ends_callers(const myth_facts *k, uint32_t x);
-/* Whether the path, by its name, says how a call went and is not what it gave. */
+/* Whether the path's name says that it is a status, and not the thing that a call returned. */
 bool myth_facts_is_status(const myth_flow *f, uint32_t path);
-/* Whether the result of a call, which definition d keeps, only says how it went: it opens something behind an address,
- * and the result is compared with zero. */
+/* Whether the result of a call, which definition d keeps, is only a status: the call stores what it opened through an
+ * address, and its result is compared with zero. */
 bool myth_facts_is_told_beside(const myth_flow *f, uint32_t call, uint32_t d);
-/* Whether test t is of a call that asserts its path: if (!log_assert(p, "no memory")) */
+/* Whether the condition of test t is a call that asserts the path: if (!log_assert(p, "no memory")) */
 bool myth_facts_is_asserted(const myth_flow *f, const myth_event *t);
-/* Whether event x is where closing a file has failed, by the condition that it depends on. */
+/* Whether event x is only reached when closing a file has failed, by the condition around it. */
 bool myth_facts_is_failed_close(const myth_flow *f, uint32_t x);
-/* Whether event x stands behind a call that ends the process, in the same block. */
+/* Whether event x follows a call that ends the process, in the same block. */
 bool myth_facts_is_behind_end(const myth_flow *f, uint32_t x);
-/* Whether a variable is one of the file, by the words of the function: Python. */
+/* Whether a variable belongs to the file and not to the function, as the function's text says (Python: global x). */
 bool myth_facts_is_global(const myth_flow *f, uint32_t path);
-/* Whether the call e takes less memory than there is, by the condition around it. */
+/* Whether call e shrinks memory, as the condition around it says: such a call does not fail. */
 bool myth_facts_is_shrunk(const myth_flow *f, uint32_t e);
-/* Go: whether the function around a scope is run as a command of a program, by what it is given: the process ends
- * behind it. */
+/* Go: whether the function around a scope is run as a command of a program, by its parameters. The process ends after
+ * it. */
 bool myth_facts_is_command(const myth_flow *f, uint32_t scope);
-/* Whether a call makes something of a descriptor, which has it then, or sends it on: create_engine(fd), and
- * send_message(peer, TYPE, fd). In Go: closes what it gets, or writes logs to it. */
+/* Whether a call gives a descriptor to an object that owns it from then on, or sends it to another process:
+ * create_engine(fd), send_message(peer, TYPE, fd). In Go: whether it closes what it gets, or writes logs to it. */
 bool myth_facts_is_given_to_new(const myth_flow *f, const myth_event *x);
-/* Why the result of call e, which definition d keeps, needs no test: facts_settled.c. It is what was asked for itself,
- * and no count or state: pop_node_set(), bit_read(&r, 4). */
+/* ---- facts_settled.c: reasons why the result of call e, which definition d keeps, needs no test ---- */
+
+/* The result is the value that was read, and no count or status: pop_node_set(), bit_read(&r, 4). */
 bool myth_facts_is_value(const myth_facts *k, uint32_t e, uint32_t d);
-/* Event x, the first that is about it, hands it to a script as a number: sqlite3_result_int64(c, n). */
+/* The first use of the result, event x, hands it to a script as a number: sqlite3_result_int64(c, n). */
 bool myth_facts_is_reported(const myth_flow *f, uint32_t d, uint32_t x);
-/* It is a text in memory of the very size that the call says, and that was added up before. */
+/* The call writes a text into memory of exactly the size that the call is given, which was measured before. */
 bool myth_facts_fits(const myth_facts *k, uint32_t e);
-/* It is the copy of a text for whoever gave a parameter, and nothing here reads it. */
+/* The result is a copy of a text for the caller, and nothing in this function reads it. */
 bool myth_facts_is_given(const myth_flow *f, uint32_t e, uint32_t d);
-/* All callers of a static function ask first for what it stores behind their argument. */
+/* The function is static, stores the result through a parameter, and all callers test it before they use it. */
 bool myth_facts_is_asked_by_callers(const myth_flow *f, uint32_t d);
-/* It gets another value before anything reads it: a pointer by a definition, any by a function that makes one behind
- * its address. */
+/* The variable gets another value before anything reads it: a pointer by a definition, any variable by a function that
+ * is given its address and makes a value there. */
 bool myth_facts_is_set_again(const myth_flow *f, uint32_t d);
-/* The call says how it went behind an address, and that is asked for before event `next`, the first use of the
+/* The call stores its status through an address, and the status is tested before event `next`, the first use of the
  * result. */
 bool myth_facts_is_told(const myth_flow *f, uint32_t e, uint32_t next);
-/* What call e scans is a file of the kernel, which has always the same form: a line of "/proc/stat". */
+/* Call e scans a file of the kernel, which always has the same form: a line of "/proc/stat". */
 bool myth_facts_is_of_kernel(const myth_facts *k, uint32_t e);
-/* It is an address in four numbers that a function of the library has written or accepted before. */
+/* Call e scans a network address of four numbers that a function of the library has written or accepted before. */
 bool myth_facts_is_of_address(const myth_facts *k, uint32_t e);
-/* It is a text of the program itself: sscanf(PACKAGE_VERSION, "%d", &major). */
+/* Call e scans a constant text of the program: sscanf(PACKAGE_VERSION, "%d", &major). */
 bool myth_facts_is_of_constant(const myth_facts *k, uint32_t e);
-/* Whether a name has the word between borders: at its begin or behind a sign, and no small letter behind it. */
+/* Whether a name has the word as one of its parts: at its beginning or after a sign, and not followed by a small
+ * letter. */
 bool myth_facts_has_part(const char *name, const char *word);
-/* Whether a function keeps what it is given, by a word in its name. */
+/* Whether a word in a function's name says that it keeps what it is given. */
 bool myth_facts_takes_over(const char *name);
 
-/* Whether a file of Java is compiled to JavaScript by GWT, where texts are compared by their value. */
+/* Whether a file of Java is compiled to JavaScript by GWT, where == compares texts by their value. */
 bool myth_facts_is_for_browser(const myth_flow *f);
 
 int myth_fact_address(myth_facts *k, uint32_t e);

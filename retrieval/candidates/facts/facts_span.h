@@ -30,7 +30,8 @@ static inline TSNode inner_argument(const myth_facts *k, uint32_t e, uint32_t i)
     return is_null(a) ? a : myth_flow_inner(k->flow, a);
 }
 
-/* At most its first `most` bytes: what is looked at for each event must not be as long as a function. */
+/* The first bytes of a span, at most `most`: a text that is searched for each event must not be as long as a function,
+ * or a file would take quadratic time. */
 static inline span begin_of(span s, uint32_t most) { return (span){s.p, s.n < most ? s.n : most}; }
 
 static inline span node_span(const myth_flow *f, TSNode node)
@@ -38,7 +39,7 @@ static inline span node_span(const myth_flow *f, TSNode node)
     return is_null(node) ? (span){"", 0} : span_of(f, ts_node_start_byte(node), ts_node_end_byte(node));
 }
 
-/* Whether a text has the word with no letter beside it. */
+/* Whether a text has the word, and no letter, digit or _ beside it. */
 static inline bool has_word(span s, const char *word)
 {
     const size_t n = strlen(word);
@@ -62,7 +63,7 @@ static inline bool has_text(span s, const char *text)
     return false;
 }
 
-/* Whether a text has one of several. */
+/* Whether a text has one of the texts in a list. */
 static inline bool has_one(span s, const char *const *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -71,7 +72,7 @@ static inline bool has_one(span s, const char *const *list, size_t n)
     return false;
 }
 
-/* The word that begins at i of a text; its length, 0 = none begins there. */
+/* Copies the word that begins at byte i of a text and returns its length; 0 = no word begins there. */
 static inline uint32_t word_at(span s, uint32_t i, char word[MYTH_SPAN_WORD])
 {
     uint32_t n = 0;
@@ -84,7 +85,7 @@ static inline uint32_t word_at(span s, uint32_t i, char word[MYTH_SPAN_WORD])
     return n > 0 && !isdigit((unsigned char)word[0]) ? n : 0;
 }
 
-/* The bytes of a text without blanks; empty where they do not fit. */
+/* Copies a text without its blanks; the copy is empty when it does not fit. */
 static inline void put_tight(char dst[MYTH_SPAN_TEXT], span s)
 {
     size_t n = 0;
@@ -94,7 +95,7 @@ static inline void put_tight(char dst[MYTH_SPAN_TEXT], span s)
     dst[n + 1 < MYTH_SPAN_TEXT ? n : 0] = '\0';
 }
 
-/* Whether a call of Python that ends at a byte gets a name behind it: with open(path) as name. */
+/* Python: whether `as name` follows the call that ends at a byte: with open(path) as name. */
 static inline bool named_behind(const myth_flow *f, uint32_t end, char name[MYTH_SPAN_WORD])
 {
     const span rest = begin_of(span_of(f, end, f->end), 40);
@@ -111,7 +112,7 @@ static inline uint32_t root_of(const myth_flow *f, uint32_t path)
     return path;
 }
 
-/* The text of a definition: its statement's. */
+/* The text of the value that a definition gives. */
 static inline span definition_span(const myth_flow *f, const myth_event *d)
 {
     TSNode n = d->node;
@@ -122,23 +123,24 @@ static inline span definition_span(const myth_flow *f, const myth_event *d)
 }
 
 enum { MYTH_CALL_ARGUMENTS = 12 };
-/* The next call of a function behind byte *at in the text of the whole file, which a definition or declaration is none
- * of; *at gets to its arguments, *n how many it has. By the letters of the text: facts_text.c. */
+/* Finds the next call of a function after byte *at in the text of the whole file; definitions and declarations of it
+ * are passed over. *at becomes the place of its arguments, *n their number. It reads the text, not the tree:
+ * facts_text.c. */
 bool myth_facts_next_call(const myth_flow *f, const char *name, uint32_t *at, span argument[MYTH_CALL_ARGUMENTS],
                           uint32_t *n);
-/* Whether all calls of this function in the file stand behind a condition that asks for the text that a parameter is
- * split at, as `made` does: s.split(":"). */
+/* `made` splits a parameter at a text: s.split(":"). Whether all calls of this function in the file come after a
+ * condition that asks whether the argument contains that text. */
 bool myth_facts_is_split_asked(const myth_flow *f, span made);
-/* The size that an array's declaration in this function has between its brackets: constant or not. */
+/* The text between the brackets of an array's declaration in this function: its size, constant or not. */
 bool myth_facts_array_size(const myth_flow *f, uint32_t path, span *out);
-/* Whether a declaration of the function gives a variable of the name an unsigned type, by the type's name. */
+/* Whether this function declares a variable of that name with a type whose name says that it is unsigned. */
 bool myth_facts_is_declared_unsigned(const myth_flow *f, const char *name);
-/* Whether what has elements is a map, to which a key adds one: by its type, by what else the file asks it, or since the
- * function asks one for the same key. */
+/* Whether a container is a map, to which an unknown key adds an element: by its type, by other calls on it in the file,
+ * or because the function looks the same key up in a map. */
 bool myth_facts_is_keyed(const myth_facts *k, uint32_t path, uint32_t key);
-/* Whether it is an array of this function whose size is a constant. */
+/* Whether the path is an array that this function declares with a constant size. */
 bool myth_facts_is_fixed(const myth_flow *f, uint32_t path);
-/* Whether a size is that of the whole array: sizeof(array), or what its declaration has. */
+/* Whether a size is that of the whole array: sizeof(array), or the size in its declaration. */
 bool myth_facts_is_whole(const myth_flow *f, uint32_t array, TSNode size);
 /* Whether a function of the library reads its argument up to the byte that ends a text. */
 bool myth_facts_takes_text(const char *name);

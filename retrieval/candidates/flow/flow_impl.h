@@ -1,5 +1,5 @@
-/* flow_impl.h - what the files of a flow share (flow.h): walking, and adding events, scopes and tests. All depths count
- * nodes from the function on; past MYTH_FLOW_DEPTH nothing is read. */
+/* flow_impl.h - what the files that make a flow share (flow.h): walking the tree, and adding events, scopes and tests.
+ * `depth` counts nodes from the function downwards; below MYTH_FLOW_DEPTH nothing is read. */
 #ifndef MYTH_FLOW_IMPL_H
 #define MYTH_FLOW_IMPL_H
 
@@ -38,41 +38,44 @@ char myth_flow_first_byte(const myth_flow *f, TSNode node);
 bool myth_flow_text_is(const myth_flow *f, TSNode node, const char *want);
 TSNode myth_flow_inner(const myth_flow *f, TSNode node);
 uint32_t myth_flow_callee_name(myth_flow *f, TSNode call, TSNode callee);
-/* The path of one word of the text, whatever it is a part of. */
+/* The path whose text is this word, as if it stood alone. */
 uint32_t myth_flow_path_of_word(myth_flow *f, uint32_t off, uint32_t n);
 bool myth_flow_is_one_of(const char *name, const char *const *list, size_t n);
-bool myth_flow_has_one_of(const char *name, const char *const *list, size_t n); /* as a part of it */
+bool myth_flow_has_one_of(const char *name, const char *const *list, size_t n); /* whether one is a part of the name */
 bool myth_flow_begins_with(const char *name, const char *const *list, size_t n);
-/* A name in capitals: of a constant or a macro. */
+/* Whether a name is in capitals, as those of constants and macros are. */
 bool myth_flow_is_constant_name(const char *name);
 const char *myth_flow_last_word(const char *name);
 bool myth_flow_is_operator(const myth_flow *f, TSNode node, const char *want);
 bool myth_flow_is_filled(TSNode text);
 myth_event *myth_flow_put_event(myth_flow *f, myth_event_kind kind, TSNode node, uint32_t path);
-/* Whether a flow has fewer than `most` events; else the node's line is where it was cut. */
+/* Whether a flow has fewer than `most` events; if not, its cut_line becomes the node's line. */
 bool myth_flow_has_room(myth_flow *f, TSNode node, uint32_t most);
-/* A form of code (../forms): `how` says which one, its path is made of `about`, `line` belongs to it; 0 = none. */
+/* Adds the event of a form of code (../forms): `how` says which form, the event's path is that of `about`, and `line`
+ * is another line that the form is about; 0 = none. */
 void myth_flow_put_form(myth_flow *f, myth_event_kind kind, int how, TSNode at, TSNode about, uint32_t line);
-/* What event `at` lost (../change): `how` says what, `about` is a path's text, `name` the function of a call; the
- * line's text without blanks at its ends. False without memory. */
+/* Adds an event MYTH_EVENT_LOST at the place of event `at` (../change): `how` says what a change took away, `about` is
+ * the text of the path that it was about, `name` the function of a lost call. line and text: the line before the
+ * change, without blanks at its ends. False without memory. */
 bool myth_flow_put_lost(myth_flow *f, int how, uint32_t at, const char *about, const char *name, uint32_t line,
                         const char *text, uint32_t n_text);
 uint32_t myth_flow_open_scope(myth_flow *f, myth_scope_kind kind, TSNode node, uint32_t test);
 void myth_flow_close_scope(myth_flow *f, uint32_t scope);
 uint32_t myth_flow_open_test(myth_flow *f, TSNode node, bool is_loop);
-/* The nodes around one, which to ask the tree for takes long. */
+/* The nodes around a node. The walk collects them on its way, because ts_node_parent searches from the root. */
 typedef struct {
     TSNode node[MYTH_FLOW_AROUND]; /* [n] the nearest last */
     uint32_t n;
 } myth_around;
 
-/* The node at distance i around it, from 0 on; null outside of the function, or where the tree is too deep. */
+/* The node that is i + 1 levels above; null outside of the function, or where the tree is too deep. */
 static inline TSNode around_at(const myth_around *a, uint32_t i)
 {
     return i < a->n && a->n <= MYTH_FLOW_AROUND ? a->node[a->n - 1 - i] : (TSNode){0};
 }
 
-/* Calls `on` for all nodes in a node, from the first on; not for what is in a node for which it is false. */
+/* Calls `on` for all nodes inside of a node, in the order of the text. Where it returns false, it is not called for
+ * what is inside of that node. */
 void myth_flow_each_node(myth_flow *f, TSNode node, bool (*on)(myth_flow *f, TSNode node, const myth_around *around));
 void myth_flow_walk_children(myth_flow *f, TSNode node, uint32_t depth);
 void myth_flow_walk_slot(myth_flow *f, TSNode node, myth_slot slot, uint32_t depth);
@@ -82,16 +85,16 @@ void myth_flow_define(myth_flow *f, TSNode target, TSNode value, uint32_t depth)
 TSNode myth_flow_declared(const myth_flow *f, TSNode node, bool *is_pointer, bool *is_array, bool *is_function);
 void myth_flow_set_type(myth_flow *f, uint32_t path, TSNode type, bool is_pointer, bool is_array);
 void myth_flow_parameters(myth_flow *f, TSNode function);
-/* The names that an import gives to modules and to what is in them; of a grammar without such names none. */
+/* Defines the names that an import statement gives to modules and to their parts; in grammars that give such names. */
 void myth_flow_imports(myth_flow *f, TSNode node, int deep);
 void myth_flow_declaration(myth_flow *f, TSNode node, uint32_t depth);
 void myth_flow_condition(myth_flow *f, TSNode node, bool is_not, uint32_t depth);
 void myth_flow_branch(myth_flow *f, TSNode node, myth_scope_kind kind, uint32_t test, uint32_t depth);
-/* `node` divides by `by`. */
+/* Adds the event of a division, `node`, by `by`. */
 void myth_flow_divide(myth_flow *f, TSNode node, TSNode by);
-/* `node` gives the member or parameter that `key` names a value. */
+/* Adds the event that `node` gives a value to the member or parameter named by `key`. */
 void myth_flow_field(myth_flow *f, TSNode node, TSNode key, TSNode value);
-/* The value of a member of a literal, which stands last; in Go it is wrapped in a node of its own. */
+/* The value in a member of a literal, which is its last child; in Go that child is a node around the value. */
 static inline TSNode value_of_pair(const myth_flow *f, TSNode pair)
 {
     const TSNode value = ts_node_named_child(pair, ts_node_named_child_count(pair) - 1);
@@ -102,17 +105,18 @@ void myth_flow_binary(myth_flow *f, TSNode node, bool is_tested, uint32_t depth)
 void myth_flow_mark_leaving(myth_flow *f, myth_leaves how, uint32_t label_off);
 void myth_flow_if_node(myth_flow *f, TSNode node, uint32_t depth);
 void myth_flow_choice(myth_flow *f, TSNode node, uint32_t depth);
-/* c, a and b of c ? a : b. */
+/* Finds the parts of a choice: c, a and b of c ? a : b. */
 void myth_flow_choice_parts(const myth_flow *f, TSNode node, TSNode *cond, TSNode *then, TSNode *other);
-/* What an operator compares; false = nothing. */
+/* How an operator compares its sides; false = it does not compare. */
 bool myth_flow_comparison(const myth_flow *f, TSNode node, myth_test_kind *out);
-/* The same comparison with its sides changed. */
+/* The comparison with its sides exchanged: < becomes >. */
 myth_test_kind myth_flow_turned(myth_test_kind t);
-/* Whether the line at p, a # behind blanks, is a directive that begins with the word. */
+/* Whether the line at p, which begins with blanks and a #, is a directive that begins with the word. */
 bool myth_flow_is_directive(const char *p, const char *end, const char *word);
-/* Reads the branches of #if and #else that are in the function. */
+/* Finds the branches of #if and #else in the text of the function. */
 void myth_flow_branches(myth_flow *f);
-/* Whether offset x is in a branch of an #if that a or b is not in: a program may come from a to b without it. */
+/* Whether offset x is in a branch of an #if in which a or b is not: a program compiled without that branch goes from a
+ * to b without passing x. */
 bool myth_flow_is_optional(const myth_flow *f, uint32_t x, uint32_t a, uint32_t b);
 void myth_flow_loop(myth_flow *f, TSNode node, uint32_t depth);
 void myth_flow_for_each(myth_flow *f, TSNode node, uint32_t depth);

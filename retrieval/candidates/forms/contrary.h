@@ -1,5 +1,5 @@
-/* contrary.h - what contrary.c and contrary_forms.c share: kinds of contradictions, and when two pieces of code are the
- * same. See contrary.c. */
+/* contrary.h - what contrary.c and contrary_forms.c share: the kinds of contradictions in code, and the question
+ * whether two pieces of code are the same. */
 #ifndef MYTH_CONTRARY_H
 #define MYTH_CONTRARY_H
 
@@ -47,28 +47,29 @@ typedef struct {
 
 /* Whether two nodes have the same words; blanks and comments between them do not count. */
 bool myth_code_same(const myth_flow *f, TSNode a, TSNode b);
-/* Letters and digits of a node, without those of comments. */
+/* The number of letters and digits in a node's text, comments left out. */
 uint32_t myth_code_letters(const myth_flow *f, TSNode node);
-/* Whether a node is short and changes nothing: no assignment in it, and no call but of what only looks. */
+/* Whether a node is short and has no effects: no assignment, and no call but of functions that only read. */
 bool myth_code_is_pure(myth_flow *f, TSNode node);
-/* Both of them. */
+/* Whether two nodes have the same words and no effects, so that both have the same value. */
 bool myth_code_is_same(myth_flow *f, TSNode a, TSNode b);
-/* A number, a text, or a name in capitals: what has the same value each time. */
+/* Whether a node has the same value each time: a number, a text, or a name in capitals. */
 bool myth_code_is_constant(const myth_flow *f, TSNode node);
-/* The last word of the function that a call is of. */
+/* The last word of the called function's name. */
 const char *myth_code_called(myth_flow *f, TSNode call);
 bool myth_code_operands(const myth_flow *f, TSNode node, TSNode *a, TSNode *b);
 bool myth_code_has_operator(const myth_flow *f, TSNode node, const char *const *list, size_t n);
-/* Which operators of one kind a node begins a chain of. */
+/* Which operator joins the parts of a node: ||, &&, | or &. */
 myth_chain myth_code_chain(const myth_flow *f, TSNode node);
-/* a, b and c of a || b || c, in their order; of another node itself. */
+/* Collects the parts of a chain, a, b and c of a || b || c, in their order; a node that is no such chain is one
+ * part. */
 void myth_code_parts(const myth_flow *f, TSNode node, myth_chain of, myth_parts *out);
 
 static inline uint32_t myth_code_line(TSNode node) { return ts_node_start_point(node).row + 1; }
 
 /* ---- contrary.c ---- */
 
-/* Adds an event at a node. `line`: of what it contradicts; 0 = none. */
+/* Adds an event at a node. `line`: the line that the node contradicts; 0 = none. */
 static inline void myth_contrary_put(myth_flow *f, myth_contrary how, TSNode at, TSNode about, uint32_t line)
 {
     myth_flow_put_form(f, MYTH_EVENT_CONTRARY, how, at, about, line);
@@ -83,7 +84,7 @@ void myth_contrary_condition(myth_flow *f, TSNode cond);
 void myth_contrary_statement(myth_flow *f, TSNode node);
 void myth_contrary_loop(myth_flow *f, TSNode node);
 void myth_contrary_call(myth_flow *f, TSNode node);
-/* a part of a text of so many letters, and what it is compared with. */
+/* Checks a part of a text that is compared with a text of another length: a[:2] == "abc". */
 void myth_contrary_part(myth_flow *f, TSNode node, TSNode part, TSNode text);
 
 #endif

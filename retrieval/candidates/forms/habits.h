@@ -1,5 +1,5 @@
-/* habits.h - what habits.c and the files beside it share: forms of code that are nearly always a mistake in their
- * language, read off the tree. See habits.c. */
+/* habits.h - what habits.c and the files beside it share. A habit is a form of code that is nearly always a mistake in
+ * its language; the files find such forms in the syntax tree. */
 #ifndef MYTH_HABITS_H
 #define MYTH_HABITS_H
 
@@ -35,8 +35,8 @@ typedef enum {
     MYTH_HABIT_ONE_WAY,         /* lock(a); if (b) return; unlock(a); */
 } myth_habit;
 
-/* In the order of the values of the fact `misuse`: what is shared, lost or gone. An event's `how` has MYTH_MISUSE_FIRST
- * added. */
+/* In the order of the values of the fact `misuse`: something that is shared without a lock, lost on a way out, or used
+ * after its end. The event's `how` is MYTH_MISUSE_FIRST plus this. */
 typedef enum {
     MYTH_MISUSE_NONE,
     MYTH_MISUSE_UNLOCKED, /* a member that others use under a lock */
@@ -81,23 +81,24 @@ static inline void myth_habit_put(myth_flow *f, myth_habit how, TSNode at, TSNod
 {
     myth_flow_put_form(f, MYTH_EVENT_HABIT, how, at, about, line);
 }
-/* The text of a node without blanks; false = none, or too long. */
+/* Copies a node's text without its blanks; false = there is no node, or its text is too long. */
 bool myth_habit_text(const myth_flow *f, TSNode node, char *dst, size_t cap);
-/* Whether a node has a word anywhere. */
+/* Whether a node's text has the word. */
 bool myth_habit_has_word(const myth_flow *f, TSNode node, const char *word);
-/* Whether the bytes from..end have a text, whatever stands around it. */
+/* Whether the bytes [from, end) contain a text, also as a part of a longer word. */
 bool myth_habit_has_text(const myth_flow *f, uint32_t from, uint32_t end, const char *text);
-/* What the file says about a name, without what stands before it. Of Java also "name()", a method's result, and
- * "name.", a field. */
+/* The marks (myth_mark) of a name: the last word of a path. For Java, "name()" asks for a method's result and "name."
+ * for a field. */
 uint32_t myth_habit_marks(const char *name);
-/* The language of the file, by its tree. */
+/* The language of the file that is read, by its grammar. */
 bool myth_habit_is_python(void);
 bool myth_habit_is_java(void);
 bool myth_habit_is_go(void);
 bool myth_habit_is_script(void); /* JavaScript and TypeScript */
-/* The receiver of a method's call (null of another), its last word, and its arguments. */
+/* Returns the receiver of a call (null when it is no call of a method), and gives the method's name and its
+ * arguments. */
 TSNode myth_habit_receiver(TSNode call, TSNode *method, TSNode *arguments);
-/* The nearest function around; the one that is read where there is no other. */
+/* The innermost function around a node; if there is none inside of it, the function that is read. */
 TSNode myth_habit_function(const myth_flow *f, const myth_around *around);
 bool myth_habit_is_async(TSNode function);
 
