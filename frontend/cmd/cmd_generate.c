@@ -452,15 +452,13 @@ static myth_status print_plan(run_state *r, const myth_engine_opts *eo, const my
     return MYTH_OK;
 }
 
-static myth_status generate(run_state *r, myth_error *err)
+/* Opens the model and reads what its answer depends on: the prompt, the grammar and the texts that end it. */
+static myth_status read_question(run_state *r, myth_error *err)
 {
-    myth_status st = MYTH_OK;
     const myth_generate_flags *o = r->o;
     myth_cli *cli = r->cli;
-    myth_engine_opts eo;
-    int32_t stop[MYTH_CHAT_STOP_MAX];
+    myth_status st = MYTH_OK;
     uint64_t hash;
-    myth_plan_extra extra = {0};
     MYTH_TRY(myth_generate_budget(o, &r->thinks, &r->n_think, err));
     MYTH_TRY(myth_cli_model_open(cli, &r->model, &o->model, &o->engine, MYTH_WEIGHTS_DATA, err));
     MYTH_TRY(myth_generate_grammar(o, &r->model, r->thinks, &r->grammar, &hash, err));
@@ -469,7 +467,70 @@ static myth_status generate(run_state *r, myth_error *err)
     MYTH_TRY(read_prompt(r, err));
     if (o->tool_choice)
         MYTH_TRY(myth_grammars_of_tools(&r->grammar, &r->model, o->tool_choice, r->talk.tools, err));
-    MYTH_TRY(show_prompt(r, err));
+    return show_prompt(r, err);
+fail:
+    return st;
+}
+
+/* Makes room for the answer's ids, and starts what turns them into text. */
+static myth_status start_texts(run_state *r, myth_channel behind_prompt, myth_error *err)
+{
+    const myth_generate_flags *o = r->o;
+    const myth_tokenizer *tokenizer = r->model.tokenizer;
+    r->ids = myth_alloc_n(r->cli->mem, MYTH_MEM_STAGING, "ids", o->n_predict, sizeof(*r->ids));
+    if (tokenizer)
+        r->piece = myth_alloc(r->cli->mem, MYTH_MEM_STAGING, "piece", myth_detok_most(tokenizer));
+    if (!r->ids || (tokenizer && !r->piece))
+        return myth_fail(err, MYTH_ENOMEM, "out of memory for %u new ids", o->n_predict);
+    if (tokenizer)
+        myth_detok_start(&r->detok, tokenizer, !o->json);
+    if (r->stop_texts.n) {
+        myth_stops_start(&r->stops, &r->stop_texts, tokenizer, behind_prompt, r->piece);
+        myth_detok_start(&r->stops.detok, tokenizer, !o->json);
+    }
+    return MYTH_OK;
+}
+
+/* Runs the model on the prompt: one answer, or with so a set of answers. */
+static myth_status run_answer(run_state *r, const myth_engine_opts *eo, myth_generate_opts *g, myth_sets_opts *so,
+                              bool has_branches, myth_error *err)
+{
+    const double begin = myth_seconds();
+    myth_status st = MYTH_OK;
+    if (so) {
+        so->stop_ids = g->stop_ids;
+        so->n_stop = g->n_stop;
+        so->on_prefill = on_prefill;
+        so->on_set = on_set;
+        so->user = r;
+        so->cancel = r->cli->cancel;
+        st = has_branches ? answer_in_branches(r, so, err) : answer_in_sets(r, so, err);
+    } else {
+        st = myth_generate(r->engine, r->seq, g, r->ids, &r->n_ids, &r->finish, err);
+        if (st == MYTH_OK) {
+            r->finish = r->stops.is_found ? MYTH_FINISH_STOP : r->finish;
+            keep_pace(r, eo, begin);
+        }
+    }
+    if (st != MYTH_OK)
+        return st;
+    note_finish(r, g->grammar, eo->n_ctx);
+    return r->finish != MYTH_FINISH_REFUSED
+             ? MYTH_OK
+             : myth_fail(err, MYTH_ELIMIT, "the prompt has %zu tokens, the context %u: shorten it or raise -c%s",
+                         r->n_prompt, eo->n_ctx,
+                         r->o->chat || r->o->messages ? "; mythos chat drops old turns instead" : "");
+}
+
+static myth_status generate(run_state *r, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    const myth_generate_flags *o = r->o;
+    myth_cli *cli = r->cli;
+    myth_engine_opts eo;
+    int32_t stop[MYTH_CHAT_STOP_MAX];
+    myth_plan_extra extra = {0};
+    MYTH_TRY(read_question(r, err));
     MYTH_TRY(myth_cli_engine_opts(cli, &eo, &o->engine, err));
     eo.fixed |= MYTH_CHANGE_SEQ; /* --parallel is a flag of --jsonl */
     myth_generate_opts g = {
@@ -501,19 +562,7 @@ static myth_status generate(run_state *r, myth_error *err)
     g.n_think = r->n_think;
     if (r->model.tokenizer && !o->ignore_eos)
         g.n_stop = myth_chat_stop_ids(r->model.tokenizer, stop);
-    r->ids = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "ids", o->n_predict, sizeof(*r->ids));
-    if (r->model.tokenizer)
-        r->piece = myth_alloc(cli->mem, MYTH_MEM_STAGING, "piece", myth_detok_most(r->model.tokenizer));
-    if (!r->ids || (r->model.tokenizer && !r->piece)) {
-        st = myth_fail(err, MYTH_ENOMEM, "out of memory for %u new ids", o->n_predict);
-        goto fail;
-    }
-    if (r->model.tokenizer)
-        myth_detok_start(&r->detok, r->model.tokenizer, !o->json);
-    if (r->stop_texts.n) {
-        myth_stops_start(&r->stops, &r->stop_texts, r->model.tokenizer, behind_prompt, r->piece);
-        myth_detok_start(&r->stops.detok, r->model.tokenizer, !o->json);
-    }
+    MYTH_TRY(start_texts(r, behind_prompt, err));
     if (!eo.n_ctx)
         eo.n_ctx = myth_cli_context(&r->model, r->n_prompt + o->n_predict);
     eo.n_ctx_least = ((uint32_t)r->n_prompt / 64 + 1) * 64; /* with some of the answer */
@@ -533,24 +582,7 @@ static myth_status generate(run_state *r, myth_error *err)
     MYTH_TRY(myth_cli_engine_open(r->cli, &r->engine, &r->model, &eo, err));
     if (!has_branches)
         MYTH_TRY(myth_seq_open(&r->seq, r->engine, err));
-    const double begin = myth_seconds();
-    if (has_sets) {
-        so.stop_ids = g.stop_ids;
-        so.n_stop = g.n_stop;
-        so.on_prefill = on_prefill;
-        so.on_set = on_set;
-        so.user = r;
-        so.cancel = cli->cancel;
-        MYTH_TRY(has_branches ? answer_in_branches(r, &so, err) : answer_in_sets(r, &so, err));
-    } else {
-        MYTH_TRY(myth_generate(r->engine, r->seq, &g, r->ids, &r->n_ids, &r->finish, err));
-        r->finish = r->stops.is_found ? MYTH_FINISH_STOP : r->finish;
-        keep_pace(r, &eo, begin);
-    }
-    note_finish(r, g.grammar, eo.n_ctx);
-    if (r->finish == MYTH_FINISH_REFUSED)
-        st = myth_fail(err, MYTH_ELIMIT, "the prompt has %zu tokens, the context %u: shorten it or raise -c%s",
-                       r->n_prompt, eo.n_ctx, o->chat || o->messages ? "; mythos chat drops old turns instead" : "");
+    st = run_answer(r, &eo, &g, has_sets ? &so : NULL, has_branches, err);
 fail:
     return st;
 }

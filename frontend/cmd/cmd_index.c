@@ -383,19 +383,94 @@ static int run_places(myth_cli *cli, const index_opts *o, bool is_prune)
                                       });
 }
 
+typedef struct {
+    myth_cli *cli;
+    const index_opts *o;
+    myth_index *x;
+    myth_index_opts open;
+    myth_index_stats stats;
+    lines problems, unread; /* of the check; what could not be read */
+    uint64_t n_problem;
+    semantic vectors;
+} index_run;
+
+/* Opens the index. A check reads it as it is, but makes it where there is none, or where its first run was
+ * interrupted. */
+static myth_status open_index(index_run *r, myth_error *err)
+{
+    myth_status st = myth_hint_check_dir(r->open.root, err);
+    if (st == MYTH_OK)
+        st = myth_index_open(&r->x, r->cli->mem, &r->open, err);
+    if (st == MYTH_OK && r->o->check)
+        st = myth_index_last(r->x, &r->stats, err);
+    if (!r->o->check || (st != MYTH_ENOTFOUND && (st != MYTH_OK || r->stats.n_file != 0)))
+        return st;
+    myth_index_close(r->x);
+    r->x = NULL;
+    r->open.is_read_only = false;
+    return myth_index_open(&r->x, r->cli->mem, &r->open, err);
+}
+
+static myth_status update_index(index_run *r, myth_error *err)
+{
+    const myth_index_update_opts uo = {
+        .progress = r->cli->term->has_progress ? on_progress : NULL,
+        .progress_arg = r->cli->term,
+        .is_cancelled = r->cli->cancel,
+        .unread = on_unread,
+        .unread_arg = &r->unread,
+    };
+    const myth_status st = myth_index_update(r->x, &uo, &r->stats, err);
+    myth_term_progress_end(r->cli->term);
+    return st;
+}
+
+static myth_status check_index(index_run *r, myth_error *err)
+{
+    myth_status st = myth_index_last(r->x, &r->stats, err);
+    const double start = myth_seconds();
+    if (st == MYTH_OK)
+        st = myth_index_check(r->x, on_problem, &r->problems, &r->n_problem, err);
+    r->stats.seconds = myth_seconds() - start;
+    return st;
+}
+
+/* Prints what was done and found; returns the exit code. */
+static int report_index(index_run *r)
+{
+    myth_cli *cli = r->cli;
+    int code = MYTH_EXIT_CLEAN;
+    char damage[MYTH_DAMAGE_BYTES];
+    const bool is_vectors = r->problems.n_vectors == r->n_problem;
+    if (myth_git_damage(damage, cli->mem, r->open.root)) {
+        put_unread(&r->unread, ".git", "damaged", damage);
+        r->stats.n_lost++;
+    }
+    if (r->n_problem)
+        code = myth_exit_worse(code, myth_cli_failf(cli, MYTH_EFORMAT, "%s: %llu problem%s; %s mythos index%s",
+                                                    myth_index_path(r->x), (unsigned long long)r->n_problem,
+                                                    myth_s(r->n_problem),
+                                                    is_vectors ? "repair its vectors with" : "rebuild it with",
+                                                    is_vectors ? "" : " --rebuild"));
+    else if (r->stats.n_lost)
+        code = MYTH_EXIT_INCOMPLETE;
+    list_unstructured(cli, r->x, NULL);
+    if (r->unread.n_line > LISTED_MAX)
+        myth_term_note(cli->term, "%llu more could not be read; --json lists them",
+                       (unsigned long long)(r->unread.n_line - LISTED_MAX));
+    if (r->o->json)
+        print_json(cli, r->x, &r->stats, &r->problems, &r->unread, &r->vectors, r->o->check);
+    else
+        print_text(cli, &r->stats, &r->problems, r->o->check);
+    note_semantic(cli, &r->vectors);
+    return code;
+}
+
 static int run_index(myth_cli *cli, const void *opts)
 {
     const index_opts *o = opts;
     char self[PATH_MAX];
     myth_error err = {0};
-    myth_status st = MYTH_OK;
-    myth_index *x = NULL;
-    myth_index_stats stats = {0};
-    lines problems = {.cli = cli}, unread = {.cli = cli};
-    uint64_t n_problem = 0;
-    int code = MYTH_EXIT_CLEAN;
-    bool is_check = o->check;
-    semantic vectors = {0};
     const bool is_list = cli->n_arg && strcmp(cli->arg[0], "list") == 0,
                is_prune = cli->n_arg && strcmp(cli->arg[0], "prune") == 0;
     const char *stray = myth_args_is_flag(cli->parsed, "older-than") ? "older-than" : o->dry_run ? "dry-run" : NULL;
@@ -410,74 +485,29 @@ static int run_index(myth_cli *cli, const void *opts)
         return myth_cli_failf(cli, MYTH_EARG, "index: --rebuild and --check exclude each other");
     signal(SIGXFSZ,
            SIG_IGN); /* let a limit on file sizes fail the write, as a full disk does, instead of ending the process */
-    myth_index_opts io = {
-        .root = myth_cli_dir(cli, 0),
-        .cache_dir = myth_env_cache_dir(),
-        .worker_path = myth_cli_self(self, sizeof(self)) ? self : NULL,
-        .n_threads = cli->global->n_threads,
-        .is_read_only = o->check,
-        .rebuild = o->rebuild,
+    index_run r = {
+        .cli = cli,
+        .o = o,
+        .open = {.root = myth_cli_dir(cli, 0),
+                 .cache_dir = myth_env_cache_dir(),
+                 .worker_path = myth_cli_self(self, sizeof(self)) ? self : NULL,
+                 .n_threads = cli->global->n_threads,
+                 .is_read_only = o->check,
+                 .rebuild = o->rebuild},
+        .problems = {.cli = cli},
+        .unread = {.cli = cli},
     };
-    if ((st = myth_hint_check_dir(io.root, &err)) == MYTH_OK)
-        st = myth_index_open(&x, cli->mem, &io, &err);
-    if (st == MYTH_OK && o->check)
-        st = myth_index_last(x, &stats, &err);
-    if (o->check && (st == MYTH_ENOTFOUND ||
-                     (st == MYTH_OK && stats.n_file == 0))) { /* there is no index, or its first run was interrupted */
-        myth_index_close(x);
-        x = NULL;
-        io.is_read_only = false;
-        st = myth_index_open(&x, cli->mem, &io, &err);
-    }
-    if (st == MYTH_OK && !io.is_read_only) {
-        myth_index_update_opts uo = {
-            .progress = cli->term->has_progress ? on_progress : NULL,
-            .progress_arg = cli->term,
-            .is_cancelled = cli->cancel,
-            .unread = on_unread,
-            .unread_arg = &unread,
-        };
-        st = myth_index_update(x, &uo, &stats, &err);
-        myth_term_progress_end(cli->term);
-    }
+    myth_status st = open_index(&r, &err);
+    if (st == MYTH_OK && !r.open.is_read_only)
+        st = update_index(&r, &err);
     if (st == MYTH_OK)
-        st = run_vectors(cli, x, o, &vectors, &err);
-    if (st == MYTH_OK && is_check) {
-        MYTH_TRY(myth_index_last(x, &stats, &err));
-        const double start = myth_seconds();
-        MYTH_TRY(myth_index_check(x, on_problem, &problems, &n_problem, &err));
-        stats.seconds = myth_seconds() - start;
-    }
-fail:
-    if (st != MYTH_OK) {
-        code = myth_cli_fail(cli, &err);
-    } else {
-        char damage[MYTH_DAMAGE_BYTES];
-        if (myth_git_damage(damage, cli->mem, io.root)) {
-            put_unread(&unread, ".git", "damaged", damage);
-            stats.n_lost++;
-        }
-        if (n_problem)
-            code = myth_exit_worse(
-                code, myth_cli_failf(cli, MYTH_EFORMAT, "%s: %llu problem%s; %s mythos index%s", myth_index_path(x),
-                                     (unsigned long long)n_problem, myth_s(n_problem),
-                                     problems.n_vectors == n_problem ? "repair its vectors with" : "rebuild it with",
-                                     problems.n_vectors == n_problem ? "" : " --rebuild"));
-        else if (stats.n_lost)
-            code = MYTH_EXIT_INCOMPLETE;
-        list_unstructured(cli, x, NULL);
-        if (unread.n_line > LISTED_MAX)
-            myth_term_note(cli->term, "%llu more could not be read; --json lists them",
-                           (unsigned long long)(unread.n_line - LISTED_MAX));
-        if (o->json)
-            print_json(cli, x, &stats, &problems, &unread, &vectors, is_check);
-        else
-            print_text(cli, &stats, &problems, is_check);
-        note_semantic(cli, &vectors);
-    }
-    myth_free(cli->mem, problems.text);
-    myth_free(cli->mem, unread.text);
-    myth_index_close(x);
+        st = run_vectors(cli, r.x, o, &r.vectors, &err);
+    if (st == MYTH_OK && o->check)
+        st = check_index(&r, &err);
+    const int code = st == MYTH_OK ? report_index(&r) : myth_cli_fail(cli, &err);
+    myth_free(cli->mem, r.problems.text);
+    myth_free(cli->mem, r.unread.text);
+    myth_index_close(r.x);
     return code;
 }
 

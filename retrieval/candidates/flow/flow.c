@@ -442,6 +442,81 @@ static bool is_behind_macro(const myth_flow *f, TSNode block)
     return role_of(f, call) == MYTH_ROLE_CALL && end > 0 && end <= f->n_text && f->text[end - 1] == ')';
 }
 
+/* x++ and x--: the variable is read, and then gets the sum. Where a grammar gives x += y this role, it has both sides
+ * and is an assignment. */
+static void change(myth_flow *f, TSNode node, uint32_t depth)
+{
+    const TSNode left = child_of(f, node, MYTH_SLOT_LEFT);
+    if (!is_null(left) && !is_null(child_of(f, node, MYTH_SLOT_RIGHT))) {
+        assign(f, node, depth);
+        return;
+    }
+    const TSNode target = is_null(left) ? base_of(f, node) : left;
+    if (is_null(target))
+        return;
+    myth_flow_use(f, target, depth + 1);
+    const uint32_t path = myth_flow_path(f, target);
+    if (path) {
+        myth_event *e = myth_flow_put_event(f, MYTH_EVENT_DEFINE, target, path);
+        e->value = MYTH_VALUE_SUM;
+        e->other = path;
+    }
+}
+
+static void try_node(myth_flow *f, TSNode node, uint32_t depth)
+{
+    for (uint32_t i = 0; i < ts_node_named_child_count(node) && i < 32; i++) {
+        const TSNode child = ts_node_named_child(node, i);
+        if (role_of(f, child) == MYTH_ROLE_BLOCK)
+            walk_in_scope(f, child, MYTH_SCOPE_TRY, depth);
+        else
+            myth_flow_walk(f, child, depth + 1);
+    }
+}
+
+/* Python's `with` and the resources of Java's `try`: all that is opened inside counts as closed by the language. */
+static void with_node(myth_flow *f, TSNode node, uint32_t depth)
+{
+    const uint32_t first = f->n_event;
+    myth_flow_walk_children(f, node, depth);
+    for (uint32_t i = first; i < f->n_event; i++)
+        f->event[i].is_guarded |= f->event[i].kind == MYTH_EVENT_CALL || f->event[i].kind == MYTH_EVENT_DEFINE;
+}
+
+/* Only the first child is the condition; the second is a message. */
+static void assertion(myth_flow *f, TSNode node, uint32_t depth)
+{
+    const uint32_t before = f->now_test;
+    f->now_test = myth_flow_open_test(f, node, false);
+    if (f->now_test)
+        f->test[f->now_test - 1].is_assert = true;
+    if (ts_node_named_child_count(node) > 0)
+        myth_flow_condition(f, ts_node_named_child(node, 0), false, depth + 1);
+    f->now_test = before;
+}
+
+static void statement(myth_flow *f, TSNode node, uint32_t depth)
+{
+    f->n_statement++;
+    if (ts_node_named_child_count(node) == 1)
+        f->dropped = myth_flow_inner(f, ts_node_named_child(node, 0)).id;
+    myth_flow_walk_children(f, node, depth);
+    if (is_leaving_word(f, node))
+        myth_flow_mark_leaving(f, MYTH_LEAVES_TO_LABEL, 0);
+}
+
+/* *p in grammars where it is a unary operator: Go and Rust. */
+static void unary(myth_flow *f, TSNode node, uint32_t depth)
+{
+    if (myth_flow_first_byte(f, node) == '*') {
+        const TSNode base = base_of(f, node);
+        const uint32_t path = is_null(base) ? 0 : myth_flow_path(f, base);
+        if (path)
+            myth_flow_put_event(f, MYTH_EVENT_DEREF, node, path);
+    }
+    myth_flow_walk_children(f, node, depth);
+}
+
 void myth_flow_walk(myth_flow *f, TSNode node, uint32_t depth)
 {
     if (f->is_failed || depth > MYTH_FLOW_DEPTH || !myth_flow_has_room(f, node, MYTH_FLOW_EVENTS))
@@ -462,39 +537,14 @@ void myth_flow_walk(myth_flow *f, TSNode node, uint32_t depth)
     case MYTH_ROLE_CALL: call(f, node, false, depth); return;
     case MYTH_ROLE_NEW: call(f, node, true, depth); return;
     case MYTH_ROLE_ASSIGN: assign(f, node, depth); return;
-    case MYTH_ROLE_CHANGE: {
-        const TSNode left = child_of(f, node, MYTH_SLOT_LEFT);
-        if (!is_null(left) && !is_null(child_of(f, node, MYTH_SLOT_RIGHT))) {
-            assign(f, node, depth);
-            return;
-        }
-        const TSNode target = is_null(left) ? base_of(f, node) : left;
-        if (is_null(target))
-            return;
-        myth_flow_use(f, target, depth + 1);
-        const uint32_t path = myth_flow_path(f, target);
-        if (path) {
-            myth_event *e = myth_flow_put_event(f, MYTH_EVENT_DEFINE, target, path);
-            e->value = MYTH_VALUE_SUM;
-            e->other = path;
-        }
-        return;
-    }
+    case MYTH_ROLE_CHANGE: change(f, node, depth); return;
     case MYTH_ROLE_DECLARATION: myth_flow_declaration(f, node, depth); return;
     case MYTH_ROLE_IF: myth_flow_if_node(f, node, depth); return;
     case MYTH_ROLE_CHOICE: myth_flow_choice(f, node, depth); return;
     case MYTH_ROLE_LOOP: myth_flow_loop(f, node, depth); return;
     case MYTH_ROLE_FOR_EACH: myth_flow_for_each(f, node, depth); return;
     case MYTH_ROLE_CASE: walk_in_scope(f, node, MYTH_SCOPE_CASE, depth); return;
-    case MYTH_ROLE_TRY:
-        for (uint32_t i = 0; i < ts_node_named_child_count(node) && i < 32; i++) {
-            const TSNode child = ts_node_named_child(node, i);
-            if (role_of(f, child) == MYTH_ROLE_BLOCK)
-                walk_in_scope(f, child, MYTH_SCOPE_TRY, depth);
-            else
-                myth_flow_walk(f, child, depth + 1);
-        }
-        return;
+    case MYTH_ROLE_TRY: try_node(f, node, depth); return;
     case MYTH_ROLE_BLOCK:
         if (strcmp(ts_node_type(node), "compound_statement") == 0 && is_behind_macro(f, node))
             walk_in_scope(f, node, MYTH_SCOPE_LOOP, depth);
@@ -506,13 +556,7 @@ void myth_flow_walk(myth_flow *f, TSNode node, uint32_t depth)
         myth_flow_put_event(f, MYTH_EVENT_CATCH, node, 0);
         walk_in_scope(f, node, MYTH_SCOPE_CATCH, depth);
         return;
-    case MYTH_ROLE_WITH: {
-        const uint32_t first = f->n_event;
-        myth_flow_walk_children(f, node, depth);
-        for (uint32_t i = first; i < f->n_event; i++)
-            f->event[i].is_guarded |= f->event[i].kind == MYTH_EVENT_CALL || f->event[i].kind == MYTH_EVENT_DEFINE;
-        return;
-    }
+    case MYTH_ROLE_WITH: with_node(f, node, depth); return;
     case MYTH_ROLE_RETURN:
     case MYTH_ROLE_THROW:
     case MYTH_ROLE_LEAVE:
@@ -522,16 +566,7 @@ void myth_flow_walk(myth_flow *f, TSNode node, uint32_t depth)
             f->label[f->n_label++] = ts_node_start_byte(node);
         myth_flow_walk_children(f, node, depth);
         return;
-    case MYTH_ROLE_ASSERT: {
-        const uint32_t before = f->now_test;
-        f->now_test = myth_flow_open_test(f, node, false);
-        if (f->now_test)
-            f->test[f->now_test - 1].is_assert = true;
-        for (uint32_t i = 0; i < ts_node_named_child_count(node) && i < 1; i++)
-            myth_flow_condition(f, ts_node_named_child(node, i), false, depth + 1);
-        f->now_test = before;
-        return;
-    }
+    case MYTH_ROLE_ASSERT: assertion(f, node, depth); return;
     case MYTH_ROLE_NAME: myth_flow_use(f, node, depth); return;
     case MYTH_ROLE_MEMBER:
     case MYTH_ROLE_INDEX: {
@@ -555,29 +590,14 @@ void myth_flow_walk(myth_flow *f, TSNode node, uint32_t depth)
             myth_flow_field(f, node, ts_node_named_child(node, 0), value_of_pair(f, node));
         myth_flow_walk_children(f, node, depth);
         return;
-    case MYTH_ROLE_STATEMENT:
-        f->n_statement++;
-        if (ts_node_named_child_count(node) == 1)
-            f->dropped = myth_flow_inner(f, ts_node_named_child(node, 0)).id;
-        myth_flow_walk_children(f, node, depth);
-        if (is_leaving_word(f, node))
-            myth_flow_mark_leaving(f, MYTH_LEAVES_TO_LABEL, 0);
-        return;
+    case MYTH_ROLE_STATEMENT: statement(f, node, depth); return;
     case MYTH_ROLE_ALTERNATIVE: alternative(f, node, depth); return;
     case MYTH_ROLE_DEFER:
         if (ts_node_named_child_count(node) == 1)
             f->deferred = ts_node_named_child(node, 0).id;
         myth_flow_walk_children(f, node, depth);
         return;
-    case MYTH_ROLE_UNARY:
-        if (myth_flow_first_byte(f, node) == '*') { /* Go, Rust */
-            const TSNode base = base_of(f, node);
-            const uint32_t path = is_null(base) ? 0 : myth_flow_path(f, base);
-            if (path)
-                myth_flow_put_event(f, MYTH_EVENT_DEREF, node, path);
-        }
-        myth_flow_walk_children(f, node, depth);
-        return;
+    case MYTH_ROLE_UNARY: unary(f, node, depth); return;
     default: myth_flow_walk_children(f, node, depth); return;
     }
 }
