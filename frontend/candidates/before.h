@@ -1,14 +1,15 @@
-/* before.h - which places of a file a change brought: those that its text before the change did not have.
+/* before.h - tells which places of a file a change brought: it finds the places in the text before the change too, and
+ * compares.
  *
- * Before    the text with the lines that the change added left out and those that it removed put back (source.h); lines
- *           that only moved are counted as they stand now
- * Same      a place of the same rule and about the same variable, whose line has the same text but for blanks at its
- *           ends. Of several, as many as there were before are old, the first ones
- * Written   a place that stands for one of the same row of rules and function that is gone, in a line that the change
- *           wrote anew: what it says was so before. In a line that was left alone it is old: it only came into the
- *           number that a row finds in a function (pack.h)
- * Exposed   a new place in lines that the change did not touch: it took away what spoke against it
- * Lost      a place that the change made by what it took away (myth_candidates_change), whose sentence says so
+ * Before    the old text is made from the new one: without the lines that the change added, and with the lines that it
+ *           removed (source.h). Lines that only moved are left where they are now
+ * Old       an old place is one of the same rule, about the same variable, in a line with the same text except for
+ *           blanks at its ends. If there were n such places before, the first n of them now are old
+ * Written   a place in a line that the change wrote anew, when a place of the same row of rules in the same function is
+ *           gone: the same fault was there before. If the change did not touch the line, the place is old: it was not
+ *           listed before only because a row lists at most so many places of a function (pack.h)
+ * Exposed   a new place in a line that the change did not touch: the change removed something that spoke against it
+ * Lost      a place that is about what the change removed (myth_candidates_change); its sentence says so
  * Owner     the caller keeps everything; nothing is kept here
  * Errors    those of myth_finder_find; MYTH_ENOMEM */
 #ifndef MYTH_CANDIDATES_BEFORE_H
@@ -27,15 +28,15 @@ typedef enum {
     MYTH_BEFORE_LOST
 } myth_before;
 
-/* What a finding says of it behind its sentence; "" where there is nothing to say, or where the sentence says it. */
+/* What a finding adds to its sentence about this; "" where there is nothing to add, or where the sentence says it. */
 const char *myth_before_says(myth_before before);
 
-/* Adds to `found`, the places of src, those that its change made by what it took away, in the order of places.
- * note: why they were not looked for; "" = they were. */
+/* Adds the places of kind `lost` to `found`, the places of src, and keeps the order of places. note: why there was no
+ * search for them; "" = there was. */
 myth_status myth_before_lost(myth_candidates *found, char note[96], myth_finder *f, myth_chunker *chunker,
                              myth_mem *mem, const char *language, const myth_source *src, myth_error *err);
 
-/* Sets before[i], a myth_before, of each place of `found`, which are src's. */
+/* Sets before[i], a myth_before, for each place i of `found`, the places of src. */
 myth_status myth_before_mark(uint8_t *before, myth_finder *f, myth_chunker *chunker, myth_mem *mem,
                              const char *language, const myth_source *src, const myth_candidates *found,
                              myth_error *err);

@@ -2,16 +2,17 @@
  * another; how often a place of some score is a fault has to be measured, for each model and rule, on places whose
  * answer is known.
  *
- *   myth_calibration_open         what stands in the model's file or beside it
+ *   myth_calibration_open         reads the calibration in the model's file or beside it
  *   myth_calibration_probability  1 / (1 + exp(-(scale * score + offset)))
  *
  * Place    the key mythos.judge of the model's metadata; else a file beside the model, "MODEL.judge" of a file and
  *          "mythos.judge" in a directory
- * Form     words: "confidence=0.62 tests=-1.4 *=1.3:-2.4 missing-null-check=1.1:-1.9 sql-injection/quoted=1.1:0.8":
- *          scale and offset for each row of a rule (pack.h), for the other rows of a rule, with "*" for all others; the
- *          probability that places have to have to be findings where the caller names none; and what is added to the
- *          offset of places in tests that nobody asked for, where fewer are worth a change (0 without that word)
- * Without  scale 1 and offset 0: probabilities compare places of one model with each other and say no more
+ * Form     words: "confidence=0.62 tests=-1.4 *=1.3:-2.4 missing-null-check=1.1:-1.9 sql-injection/quoted=1.1:0.8".
+ *          RULE/ROW=SCALE:OFFSET is for one row of a rule (pack.h), RULE= for the other rows of that rule, *= for all
+ *          other rules. confidence= is the probability from which on a place is a finding, if the caller names none.
+ *          tests= is added to the offset of places in tests that nobody asked for, because fewer of them are worth a
+ *          change (0 without that word)
+ * Without  a calibration, scale is 1 and offset 0: such probabilities only compare places of one model with each other
  * Errors   MYTH_EFORMAT: the text is not of that form, with its first wrong word; MYTH_EIO: a file that is there cannot
  *          be read
  * Threads  read-only after open: any

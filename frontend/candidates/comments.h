@@ -1,11 +1,12 @@
-/* comments.h - blanks the comments of a piece of source code, so that it can be judged without what it says of itself.
+/* comments.h - blanks the comments of a piece of source code, so that a judge does not read what the code's author says
+ * about it.
  *
- * Comment   from two slashes, #, --, ; or % to the line's end, and blocks, as the language has them (languages.h);
- *           texts in three quotes that are statements of Python, which are documentation
+ * Comment   from //, #, --, ; or % to the line's end, and blocks, as the language has them (languages.h); in Python
+ *           also a text in three quotes that is a statement of its own, which is documentation
  * Blanked   each byte becomes a space, except ends of lines: offsets and line numbers stay
- * Strings   are left as they are: "// no comment". They end at the line's end where the language's do, so a quote that
- *           begins none (a lifetime of Rust) hides one line's comment at most. So are JavaScript's patterns: where a
- *           value may stand, a slash begins one
+ * Strings   are left as they are, with signs of comments inside. In a language whose strings end at the line's end, a
+ *           quote that begins no string (a lifetime of Rust) hides the comment of one line at most. JavaScript's
+ *           regular expressions are left too: a slash begins one where a value may stand
  * Threads   any */
 #ifndef MYTH_CANDIDATES_COMMENTS_H
 #define MYTH_CANDIDATES_COMMENTS_H
@@ -15,7 +16,7 @@
 /* Blanks in place the comments of text[0 .. n), which begins outside of any comment and string; returns whether there
  * were any. */
 bool myth_comments_blank(unsigned char *text, uint64_t n, const myth_language *language);
-/* How many bytes of a line remain without the blanks at its end. */
+/* The length of a line without the blanks at its end. */
 uint32_t myth_comments_line(const unsigned char *line, uint32_t len);
 
 #endif

@@ -1,22 +1,23 @@
-/* context.h - what a judge is shown beside a function: the definitions of what it calls, and the lines that call it.
+/* context.h - the code that a judge is shown beside a function: definitions of functions that it calls, and lines that
+ * call it.
  *
  *   myth_context_file   names the file whose functions are judged
- *   myth_context_find   lists what belongs to one of its functions, what tells most first
+ *   myth_context_find   lists the context of one of its functions, the most useful first
  *
  * Order    definitions that the places of the function are about (what a value comes from, what is called), then the
  *          lines that call the function, then the other definitions, in the order of their first call
- * Where    in the file itself, as a parser reads it; with an index also in other files, where more than the name says
- *          that the one is meant (usage.h). The index has to be of the same version of the files
- * Names    a name with several definitions in the file is that of the same type, else none of them. What is in tests
- *          calls nothing here
- * Lines    of a definition the first MYTH_CONTEXT_LINES; of a call its line with some before it and one behind. Without
- *          the blanks at their ends; in a bare list without comments, and to the byte what the same files give that
- *          never had any
+ * Where    in the file itself, as a parser reads it; with an index also in other files, if more than the name says that
+ *          this definition is meant (usage.h). The index must be of the same version of the files
+ * Names    if the file defines a name several times, the definition in the same type is taken, else none. Calls from
+ *          tests are left out
+ * Lines    the first MYTH_CONTEXT_LINES of a definition; of a call its line, some lines before it and one after it.
+ *          Blanks at the ends of lines are cut. A bare list has no comments: its bytes are those that the same files
+ *          without comments would give
  * Memory   a ledger of its own, as the retriever has: what a run plans depends neither on the size of the files beside
  *          it nor on that of an index
  * Owner    index and file outlive the context; a list is valid until the next call
- * Errors   MYTH_ENOMEM, MYTH_ECANCEL, and what the index returns. A file that no parser reads and one that is gone give
- *          nothing
+ * Errors   MYTH_ENOMEM, MYTH_ECANCEL, and what the index returns. A file that no parser reads, or that is gone, has an
+ *          empty context
  * Threads  one */
 #ifndef MYTH_CANDIDATES_CONTEXT_H
 #define MYTH_CANDIDATES_CONTEXT_H

@@ -1,14 +1,14 @@
-/* finder.h - finds the places of a file's text, or takes them from those that an earlier run found in the same text.
+/* finder.h - finds the places of a file's text (candidates.h), or takes those that an earlier run found in the same
+ * text.
  *
- *   myth_finder_open   opens the file of kept places (in the cache directory, candidates-1.db)
- *   myth_finder_find   the places of one text
- *   myth_finder_change those that a change to it made, by what it took away
- *   myth_finder_all    those of many texts, with threads
+ * myth_finder_open opens the file of kept places (in the cache directory, candidates-1.db) myth_finder_find the places
+ * of one text myth_finder_change the places of a text that are about what a change removed myth_finder_all the places
+ * of many texts, found by several threads
  *
- * Kept     by language, bytes and program; what is kept is checked like a parser's answer. Without the file, and where
- *          there is no parsers' process, texts are parsed each time. A file that is full of what was used in the last
- *          MYTH_KEPT_SPARED_S keeps nothing new (kept.h)
- * Errors   what myth_candidates_ask returns; a file of kept places that cannot be opened is none
+ * Kept     the key is the language, the bytes of the text and the program; a kept answer is checked like a new one from
+ *          the parsers' process. Without the file, texts are parsed each time. A file that is full of answers used in
+ *          the last MYTH_KEPT_SPARED_S keeps nothing new (kept.h)
+ * Errors   what myth_candidates_ask returns. A file of kept places that cannot be opened is no error
  * Threads  any, each with a chunker of its own: one connection serves all, so that none waits for a file. The places of
  *          a text are the same with any number of them */
 #ifndef MYTH_CANDIDATES_FINDER_H
@@ -21,12 +21,12 @@
 
 typedef struct myth_finder myth_finder;
 
-/* keeps: false = nothing is taken or kept. most_bytes: of the file of kept places; 0 = MYTH_KEPT_BYTES. The caller
- * keeps cli until close. */
+/* keeps: false = kept places are neither read nor written. most_bytes: the largest size of their file; 0 =
+ * MYTH_KEPT_BYTES. The caller keeps cli until close. */
 myth_status myth_finder_open(myth_finder **out, myth_cli *cli, bool keeps, uint64_t most_bytes, myth_error *err);
-/* Says when places had no room in the file. Takes NULL. */
+/* Prints a note if there was no room for places in the file. Takes NULL. */
 void myth_finder_close(myth_finder *f);
-/* Opens that file for what an opened model says of places (judge.h); NULL where there is none. */
+/* Opens the same file for the scores that an opened model gives to places (judge.h); NULL where there is none. */
 myth_kept *myth_finder_scores(myth_cli *cli, const myth_engine_flags *f, const myth_model *m, uint64_t most_bytes);
 /* A chunker for a thread of the caller's. */
 myth_status myth_finder_chunker(myth_chunker **out, myth_finder *f, myth_error *err);
@@ -52,8 +52,8 @@ typedef struct {
     bool is_found;
 } myth_finder_text;
 
-/* Finds the places of all texts; after a cancel (may be NULL) those of the first ones alone. An error is that of the
- * first text, in their order, that the caller's thread cannot do alone: what others fail at, it tries again. */
+/* Finds the places of all texts; after a cancel (may be NULL), of the first ones only. Texts at which another thread
+ * failed are tried again by the caller's thread; the error returned is that of the first text at which it fails too. */
 myth_status myth_finder_all(myth_finder *f, myth_finder_text *text, uint32_t n, const myth_cancel *cancel,
                             myth_error *err);
 

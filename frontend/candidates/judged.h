@@ -1,29 +1,30 @@
 /* judged.h - the places of an inspection's code that rules find and a model judges, as findings for its report.
  *
- *   myth_judged_open   finds the places in the subjects of a material and lets the model judge them
- *   myth_judged_list   all of them, judged or not; those that pass are findings
+ * myth_judged_open finds the places in the subjects of a material and lets the model judge them myth_judged_list all of
+ * them, judged or not; those that pass are findings
  *
  * Places    those that begin in a line of a subject and whose rule is wanted (candidates.h)
- * Change    of an inspected change, places that the text before it did not have are its own, wherever their lines are
- *           (before.h): a check that was taken out leaves its place some lines below
+ * Change    when a change is inspected, a place that the old text did not have belongs to the change, even if its line
+ *           was not changed (before.h): where a check is removed, the place is some lines below it
  * Rule      the row of rules.def with the same id: every rule of retrieval/candidates has one
- * Lost      a place that the change made by what it took away (before.h) is a finding in the place of one that it
- *           exposed, of the same rule in the same line, with the larger of both probabilities
- * Once      of places of the two rules about results that nobody looks at (unchecked-return, missing-null-check) that
- *           are about one call and probable enough, that of the rule which comes first in rules.def is a finding, with
- *           the largest of their probabilities and what the change brought of any; the log says of the others which
- *           line says the same. Its fingerprint is of the first place about the call, judged or not (given.h): neither
- *           depends on which of two nearly equal probabilities is larger
- * Judge     --judge-model; else the model of the run where it can judge; else the shipped judge. Another model than the
- *           run's is opened for the judging alone
+ * Lost      a place about something that the change removed replaces an exposed place (before.h) of the same rule in
+ *           the same line, and has the larger of both probabilities
+ * Once      two rules are about results that are not checked (unchecked-return, missing-null-check). If several of
+ *           their places are about one call and probable enough, only the place of the rule that comes first in
+ *           rules.def is a finding. It has the largest of their probabilities, and counts as brought by the change if
+ *           any of them does; the log names this line for the others. Its fingerprint is that of the first place about
+ *           the call, judged or not (given.h), so that it does not depend on which of two nearly equal probabilities is
+ *           larger
+ * Judge     --judge-model; else the model of the run if it can judge; else the shipped judge. A model other than the
+ *           run's is open only while it judges
  * Judged    as judge.h does it, functions with their context, with an engine of its own that is closed again: its
  *           memory is planned like a command's
- * Kept      with keeps, places by the text of their file (finder.h) and what the judge said by its prompts (judge.h):
- *           of a changed file the functions that changed are asked about, and a run that was killed goes on
- * Missed    with lists_missed, what could not be searched or judged: code in languages without rules, files that no
- *           parser could read, places whose lines do not fit a prompt, and the rest after an interrupt. Documents and
- *           data are not missed, but counted in a note
- * Dry       the tokens of the prompts are the most that the run feeds, and the seconds those of the judge's model
+ * Kept      with keeps, places are kept by the text of their file (finder.h) and scores by the prompts (judge.h). After
+ *           a file was changed, only its changed functions are asked about again, and a run that was killed goes on
+ * Missed    with lists_missed, lists what could not be searched or judged: code in languages without rules, files that
+ *           no parser could read, places whose lines do not fit a prompt, and the rest after an interrupt. Documents
+ *           and data are not listed, but counted in a note
+ * Dry       a dry run counts the most tokens that the run may feed, and expects the seconds of the judge's model
  *           (rates/expect.h)
  * Bits      the same code and model give the same list
  * Owner     the caller keeps cli, model and material until close; lists and texts are the finder's
@@ -45,7 +46,7 @@ typedef enum { MYTH_FIND_AUTO, MYTH_FIND_MODEL, MYTH_FIND_CANDIDATES, MYTH_FIND_
 
 typedef struct {
     int find;          /* myth_find */
-    float confidence;  /* read where it is given; else the judge's calibration says it, else it is 0.5 */
+    float confidence;  /* only read if the flag is given; else the judge's calibration has the value, else it is 0.5 */
     const char *model; /* NULL = see Judge */
     bool explain;
 } myth_judged_flags;
