@@ -1,11 +1,11 @@
 /* embed_rows.h - the rows of embed -o FILE: kept in the journal group by group, and written to the file when all are
  * there.
  *
- * A row    a line of JSON without its newline, or dim floats of an .npy
- * Faults   a text that cannot be one has a row like the others: in JSON lines its error, in an .npy NaN, so that row i
- *          is of text i. Their number is kept, and those of an .npy are named when the file is written
- * Killed   what was committed is in the journal; the same command goes on behind it. The file is the same, byte for
- *          byte
+ * A row a line of JSON without its newline, or dim floats of an .npy
+ * Faults   a line that is no text has a row too, so that row i is always that of text i: its error in JSON lines, NaN
+ *          in an .npy. The number of such rows is kept; for an .npy they are named when the file is written
+ * Killed   committed rows are in the journal, and the same command goes on after the last of them. The file is the
+ *          same, byte for byte
  * Errors   those of journal.h, outfile.h and npy.h
  * Threads  one */
 #ifndef MYTH_JOB_EMBED_ROWS_H

@@ -4,11 +4,11 @@
  *          locked, so that two commands cannot write one output, and nobody else removes it
  * Facts    what decides the results: the model's hash, the flags, the hash of the input. A journal that was begun with
  *          another fact is refused, and the message says which one. One with nothing in it takes the new facts
- * Items    a finished item is a row, bytes that the job chooses (they may be none: then the journal remembers only that
- *          it is done). Rows come back in the order of their indices
+ * Items    a finished item is a row: bytes that the job chooses, maybe none, when only the fact that it is done
+ *          matters. Rows come back in the order of their indices
  * State    bytes under a name, replaced as a whole: the sums of a mean
- * Batches  what is put becomes durable together, at commit. A process that is killed loses what it put since the last
- *          one, and the next finds the state and the items of the same commit
+ * Batches  everything that was put becomes durable at once, at the next commit. A process that is killed loses what it
+ *          put since the last commit; the next process finds state and items as of that commit
  * Damage   a file that SQLite finds damaged, or that is no journal, is refused; --resume off replaces it
  * Memory   SQLite's own, of which the page cache is at most 1 MiB; nothing grows with the items
  * Errors   MYTH_EARG another fact; MYTH_EIO locked, damaged, cannot be written (disk full)
@@ -46,15 +46,15 @@ void myth_journal_remove(myth_journal *j);
 
 /* Shares of a job (shares.h), whose journals are named OUT.1-of-N.journal and so on. */
 typedef enum { MYTH_JOURNAL_NONE, MYTH_JOURNAL_BEGUN, MYTH_JOURNAL_MERGED } myth_journal_kind;
-/* What OUT.journal is: there is none, that of one process (or of a merge that was ended), or of shares put together. */
+/* What OUT.journal is: none, the journal of one process (or of a merge that did not finish), or of merged shares. */
 myth_journal_kind myth_journal_kind_of(const char *output);
 /* Into how many shares a job of this output was divided, as the journal of the first says; 0 = there is none. */
 uint32_t myth_journal_shares(const char *output);
 /* Notes that a share is finished. Its journal stays, for myth_journal_merge. */
 myth_status myth_journal_complete(myth_journal *j, myth_error *err);
-/* Puts the N journals together as OUT.journal: the items of all; of each state NAME those of the shares, as "NAME 0",
- * "NAME 1" ...; a state "shares" with N, u32; and the facts, which must be the same in all, but for the device. Then
- * removes them. When OUT.journal is MERGED it only removes them. MYTH_EARG: facts differ, or a
+/* Merges the N journals of shares into OUT.journal and then removes them; if OUT.journal is MERGED already, it only
+ * removes them. OUT.journal gets the items of all shares; each state NAME of share k as "NAME k"; a state "shares" with
+ * N as u32; and the facts, which must be equal in all shares except for the device. MYTH_EARG: facts differ, or a
  * share's journal is missing or not finished. */
 myth_status myth_journal_merge(const char *output, uint32_t n_share, myth_error *err);
 /* Removes OUT.journal and those of N shares. MYTH_EIO: a process works on one of them, and all stay. */
@@ -69,7 +69,7 @@ myth_status myth_journal_commit(myth_journal *j, myth_error *err);
 
 /* *has is false, and dst untouched, when there is none of this name with n bytes. */
 myth_status myth_journal_get_state(myth_journal *j, const char *name, void *dst, size_t n, bool *has, myth_error *err);
-/* A number that is a state, or the sum of those of shares; 0 when there is none. */
+/* The number kept as a state; in a merged journal the sum over the shares; 0 when there is none. */
 myth_status myth_journal_get_count(myth_journal *j, const char *name, uint64_t *n, myth_error *err);
 /* Calls row for every finished item in the order of the indices; row is lent for the call. */
 myth_status myth_journal_each(myth_journal *j,
