@@ -9,26 +9,108 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double least_logq = -100.0, least_tail = 1e-6;
+static const double least_logq = -100.0;
+static const double no_share = -60.0; /* e to it changes no double, not even 2^20 times */
 
-double myth_first_token_tail(const double *logp, uint32_t n)
+/* ---- a row of logits ---- */
+
+/* Puts v where the least of the heap is, which goes. */
+static void replace_least(float *heap, uint32_t k, float v)
 {
-    double sum = 0.0;
-    for (uint32_t i = 0; i < n; i++)
-        sum += exp(logp[i]);
-    return fmax(1.0 - sum, 0.0); /* below it only by rounding */
+    uint32_t at = 0;
+    for (uint32_t child; (child = 2 * at + 1) < k; at = child) {
+        child += child + 1 < k && heap[child + 1] < heap[child];
+        if (heap[child] >= v)
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at] = v;
 }
 
-double myth_first_token_kl(const myth_first_token *p, const double *logq)
+uint32_t myth_first_token_best(const float *row, uint32_t n, uint32_t k, float *heap, int32_t *ids)
 {
-    double kl = 0.0, sum = 0.0;
-    for (uint32_t i = 0; i < p->n; i++) {
-        const double q = logq[i] > least_logq ? logq[i] : least_logq; /* also of a NaN */
-        kl += exp(p->logp[i]) * (p->logp[i] - q);
-        sum += exp(q);
+    uint32_t n_above = 0, n_id = 0;
+    k = k < n ? k : n;
+    if (k == 0)
+        return 0;
+    for (uint32_t i = 0; i < k; i++)
+        heap[i] = -INFINITY;
+    for (uint32_t v = 0; v < n; v++)
+        if (row[v] > heap[0])
+            replace_least(heap, k, row[v]);
+    const float least = heap[0];
+    for (uint32_t i = 0; i < k; i++)
+        n_above += heap[i] > least;
+    for (uint32_t v = 0, n_equal = k - n_above; v < n && n_id < k; v++) {
+        if (row[v] > least || (row[v] == least && n_equal))
+            ids[n_id++] = (int32_t)v;
+        n_equal -= row[v] == least && n_equal;
     }
-    const double q_tail = fmax(1.0 - sum, least_tail), p_tail = fmax(p->tail, least_tail);
-    kl += p_tail * (log(p_tail) - log(q_tail));
+    return n_id;
+}
+
+/* Moves to the next of the parts that the ids leave of a row: *from .. *to - 1, perhaps none. False behind the last. */
+static bool next_part(const int32_t *ids, uint32_t n_out, uint32_t n, uint32_t *i, uint32_t *from, uint32_t *to)
+{
+    if (*i > n_out)
+        return false;
+    *from = *i ? (uint32_t)ids[*i - 1] + 1 : 0;
+    *to = *i < n_out && (uint32_t)ids[*i] < n ? (uint32_t)ids[*i] : n;
+    ++*i;
+    return true;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+double myth_first_token_rest(const float *row, uint32_t n, int32_t *ids, uint32_t n_out)
+{
+    float most = -INFINITY;
+    double sum = 0.0;
+    uint32_t from = 0, to = 0;
+    qsort(ids, n_out, sizeof(*ids), compare_ids);
+    for (uint32_t i = 0; next_part(ids, n_out, n, &i, &from, &to);)
+        for (uint32_t v = from; v < to; v++)
+            most = row[v] > most ? row[v] : most;
+    if (most == -INFINITY)
+        return -INFINITY;
+    from = 0;
+    for (uint32_t i = 0; next_part(ids, n_out, n, &i, &from, &to);)
+        for (uint32_t v = from; v < to; v++) {
+            const double less = (double)row[v] - (double)most;
+            sum += less > no_share ? exp(less) : 0.0;
+        }
+    return (double)most + log(sum);
+}
+
+double myth_first_token_lse(const float *row, const int32_t *ids, uint32_t n_in, double rest)
+{
+    double most = rest, sum = 0.0;
+    for (uint32_t i = 0; i < n_in; i++)
+        most = fmax(most, (double)row[ids[i]]);
+    if (most == -INFINITY)
+        return most;
+    sum = exp(rest - most);
+    for (uint32_t i = 0; i < n_in; i++)
+        sum += exp((double)row[ids[i]] - most);
+    return most + log(sum);
+}
+
+/* p (log p - log q) + q - p, at least 0. */
+static double divergence(double logp, double logq)
+{
+    const double q = logq > least_logq ? logq : least_logq, d = logp - q; /* also of a NaN */
+    return logp > -INFINITY ? exp(logp) * (d + expm1(-d)) : logq > least_logq ? exp(q) : 0.0;
+}
+
+double myth_first_token_kl(const myth_first_token *p, const double *logq, double log_tail)
+{
+    double kl = divergence(log(p->tail), log_tail);
+    for (uint32_t i = 0; i < p->n; i++)
+        kl += divergence(p->logp[i], logq[i]);
     return kl > 0.0 ? kl : 0.0; /* below it only by rounding */
 }
 

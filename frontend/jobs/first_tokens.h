@@ -6,9 +6,12 @@
  *          and the mass of all others. A prompt with a fault has "index" alone
  * KL       of the stored distribution p from the present one q, over the stored ids and one class for all others:
  *            sum over stored ids of p_i (log p_i - log q_i)  +  t_p (log t_p - log t_q)
- *          with log q_i = max(logit_i - log-sum-exp, -100), t = max(tail, 1e-6), in nats. So an id that is
- *          suppressed (logit -inf) costs at most 100 + log p_i times its mass, and the sum is finite. It is never more
- *          than the divergence over the whole vocabulary, but for the floors, and 0 for equal distributions
+ *          in nats, with every log q at least -100. So an id that is suppressed (logit -inf) costs at most 100 + log
+ *          p_i times its mass, and the sum is finite. It is never more than the divergence over the whole vocabulary,
+ *          but for that floor, and 0 for equal distributions
+ * Rounding the mass of all others is that of their own logits, not 1 less the others' sum, of which nothing right is
+ *          left where it is small. Each class of the divergence is added with q - p, which is 0 in sum and makes every
+ *          term one that is not negative: it is as precise as the log-probabilities, also where it is small
  * Memory   the longest line, and K ids. Class STAGING
  * Errors   MYTH_EFORMAT "PATH: line N: what"; MYTH_ENOTFOUND, MYTH_EIO
  * Threads  one */
@@ -31,10 +34,16 @@ typedef struct {
     double tail;
 } myth_first_token;
 
-/* The tail of n log-probabilities: 1 less the sum of their probabilities, at least 0. */
-double myth_first_token_tail(const double *logp, uint32_t n);
-/* logq [p->n]: the present log-probabilities of the stored ids. */
-double myth_first_token_kl(const myth_first_token *p, const double *logq);
+/* The k best ids of a row of n finite logits, rising, into ids [k]; of equal ones the smaller ids. heap [k] is scratch.
+ * Returns how many there are. */
+uint32_t myth_first_token_best(const float *row, uint32_t n, uint32_t k, float *heap, int32_t *ids);
+/* Log-sum-exp of all logits of a row but those of n_out ids, which it sorts; ids outside the row and the same id again
+ * are passed over. -inf when none is left. */
+double myth_first_token_rest(const float *row, uint32_t n, int32_t *ids, uint32_t n_out);
+/* Log-sum-exp of the logits of n_in ids of the row and of others, of which it is `rest`. */
+double myth_first_token_lse(const float *row, const int32_t *ids, uint32_t n_in, double rest);
+/* logq [p->n]: the present log-probabilities of the stored ids; log_tail: that of all others together. */
+double myth_first_token_kl(const myth_first_token *p, const double *logq, double log_tail);
 
 typedef struct {
     myth_mem *mem;

@@ -21,6 +21,8 @@ typedef struct {
     size_t n_id;
     int32_t token; /* -1 = none is asked for */
     float token_logit;
+    double lse, tail;  /* of the prompt's row of logits: log-sum-exp; that of all but the best ids, less lse */
+    double base_rest;  /* the same of all but the baseline's ids */
     uint32_t token_at; /* place in the batch of the token whose row is looked at */
     uint32_t n_base;   /* stored ids of the baseline */
     double base_tail;
@@ -43,7 +45,7 @@ struct myth_logprobs {
     /* what the survey found */
     uint32_t n_completion_most, completion_most; /* completions of a line; ids of one */
     uint64_t n_scored, n_scored_most, need;      /* ids of all completions; of one line; of a prompt and a completion */
-    bool has_token, has_completions;
+    bool has_completions;
     double depth;
     /* the group */
     myth_batch_size size;
@@ -57,6 +59,9 @@ struct myth_logprobs {
     uint32_t n_step, n_row, n_ask;
     double *logp;  /* [top_k], and [n_base_most] of the present model */
     int32_t *best; /* [top_k] */
+    float *heap;   /* [top_k] of one row of logits, and ids [n_out] that rise */
+    int32_t *out;
+    uint32_t n_out;
     /* completions of one line */
     int32_t *done;         /* [n_scored_most] ids */
     uint32_t *length;      /* [n_completion_most] */
@@ -139,7 +144,6 @@ static myth_status visit(void *user, const myth_job_prompt *it, myth_error *err)
         l->survey.n_token -= it->n_ids;
         return st;
     }
-    l->has_token |= token >= 0;
     l->need = it->n_ids > l->need ? it->n_ids : l->need;
     l->depth += 0.5 * it->n_ids * it->n_ids;
     return MYTH_OK;
@@ -165,7 +169,7 @@ static uint64_t own_bytes(const myth_logprobs *l)
 {
     return (uint64_t)l->n_step * (sizeof(*l->ids) + sizeof(*l->want) + sizeof(*l->run)) +
            (uint64_t)l->n_row * l->n_ask * sizeof(*l->ask) + (l->o->top_k + n_base(l) + 1) * sizeof(double) +
-           l->o->top_k * sizeof(*l->best) +
+           l->o->top_k * (sizeof(*l->best) + sizeof(*l->heap)) + l->n_out * sizeof(*l->out) +
            GROUP * (l->survey.longest_id + 1 + n_base(l) * (sizeof(int32_t) + sizeof(double))) +
            l->n_scored_most * (sizeof(*l->done) + sizeof(*l->score)) + l->n_completion_most * sizeof(*l->length) +
            text_bytes(l) + myth_results_bytes(row_bytes(l), l->survey.longest_id);
@@ -187,10 +191,11 @@ static myth_status plan(myth_logprobs *l, const myth_engine_opts *eo, myth_error
     l->n_step = eo->n_ubatch ? eo->n_ubatch : l->eo.n_ctx < UBATCH ? l->eo.n_ctx : UBATCH;
     l->n_row = l->has_completions ? l->n_step : GROUP < l->n_step ? GROUP : l->n_step;
     l->n_ask = 1 + n_base(l);
+    l->n_out = l->o->top_k > n_base(l) ? l->o->top_k : n_base(l);
     l->eo.n_logit_rows = l->n_row;
     l->eo.top_k = l->o->top_k;
     l->eo.n_ask = l->n_ask;
-    l->eo.want_full_logits = l->has_token;
+    l->eo.want_full_logits = true;
     l->eo.n_checkpoint = l->completion_most > l->n_step; /* to come back to a prompt from a completion in pieces */
     extra.bytes[MYTH_MEM_STAGING] = myth_cli_staging(l->cli) + own_bytes(l);
     const myth_status st = myth_cli_plan(l->cli, l->model, &l->eo, &extra, err);
@@ -216,6 +221,8 @@ static myth_status take_memory(myth_logprobs *l, myth_error *err)
     l->ask = take(l, (size_t)l->n_row * l->n_ask, sizeof(*l->ask), &is_short);
     l->logp = take(l, l->o->top_k + n_base(l) + 1, sizeof(*l->logp), &is_short);
     l->best = take(l, l->o->top_k, sizeof(*l->best), &is_short);
+    l->heap = take(l, l->o->top_k, sizeof(*l->heap), &is_short);
+    l->out = take(l, l->n_out, sizeof(*l->out), &is_short);
     l->done = take(l, (size_t)l->n_scored_most, sizeof(*l->done), &is_short);
     l->score = take(l, (size_t)l->n_scored_most, sizeof(*l->score), &is_short);
     l->length = take(l, l->n_completion_most, sizeof(*l->length), &is_short);
@@ -271,6 +278,8 @@ void myth_logprobs_close(myth_logprobs *l)
     myth_free(mem, l->length);
     myth_free(mem, l->score);
     myth_free(mem, l->done);
+    myth_free(mem, l->out);
+    myth_free(mem, l->heap);
     myth_free(mem, l->best);
     myth_free(mem, l->logp);
     myth_free(mem, l->ask);
@@ -290,14 +299,14 @@ void myth_logprobs_close(myth_logprobs *l)
  * returns how many there are. */
 static uint32_t print_head(myth_logprobs *l, myth_json_out *j, const item *t, const myth_result *r, uint32_t row)
 {
-    const double lse = (double)r->lse[row];
+    const double lse = t->lse;
     const int32_t *id = r->top_id + (size_t)row * r->k;
     uint32_t n = 0;
     myth_jout_key_u64(j, "prompt_tokens", t->n_prompt);
     myth_jout_key(j, "top");
     myth_jout_array(j);
     for (; n < l->o->top_k && n < r->k && id[n] >= 0; n++) {
-        l->logp[n] = (double)r->top_logit[(size_t)row * r->k + n] - lse;
+        l->logp[n] = fmin((double)r->top_logit[(size_t)row * r->k + n] - lse, 0.0); /* above it only by rounding */
         myth_jout_object(j);
         myth_jout_key_u64(j, "id", (uint64_t)id[n]);
         if (l->model->tokenizer) {
@@ -309,7 +318,7 @@ static uint32_t print_head(myth_logprobs *l, myth_json_out *j, const item *t, co
     }
     myth_jout_end(j);
     myth_jout_key_f64(j, "entropy", (double)r->entropy[row]);
-    myth_jout_key_f64(j, "tail", myth_first_token_tail(l->logp, n));
+    myth_jout_key_f64(j, "tail", exp(t->tail));
     if (t->token >= 0) {
         myth_jout_key(j, "token");
         myth_jout_object(j);
@@ -323,7 +332,7 @@ static uint32_t print_head(myth_logprobs *l, myth_json_out *j, const item *t, co
         double *logq = l->logp + l->o->top_k;
         for (uint32_t i = 0; i < t->n_base; i++)
             logq[i] = (double)r->ask_logit[(size_t)row * r->n_ask + 1 + i] - lse;
-        myth_logprobs_print(j, "kl", t->n_base ? myth_first_token_kl(&p, logq) : NAN);
+        myth_logprobs_print(j, "kl", t->n_base ? myth_first_token_kl(&p, logq, t->base_rest) : NAN);
     }
     return n;
 }
@@ -331,7 +340,7 @@ static uint32_t print_head(myth_logprobs *l, myth_json_out *j, const item *t, co
 /* Ends the row of a prompt; n_top of l->logp, and ids, are its distribution. */
 static myth_status end_row(myth_logprobs *l, const item *t, const int32_t *top_id, uint32_t n_top, myth_error *err)
 {
-    const myth_first_token p = {n_top, top_id, l->logp, myth_first_token_tail(l->logp, n_top)};
+    const myth_first_token p = {n_top, top_id, l->logp, exp(t->tail)};
     if (l->o->save_baseline)
         myth_first_tokens_write(myth_results_second(&l->results), t->index, t->prompt, &p);
     l->results.n_token += t->n_prompt;
@@ -355,13 +364,29 @@ static myth_status put_bad_logits(myth_logprobs *l, const item *t, myth_error *e
 
 /* ---- forwards ---- */
 
+/* The sums of a row of logits: of all, of all but the best, of all but the baseline's ids. */
+static void take_sums(myth_logprobs *l, item *t, const float *row, uint32_t n)
+{
+    const uint32_t n_best = myth_first_token_best(row, n, l->o->top_k, l->heap, l->out);
+    const double rest = myth_first_token_rest(row, n, l->out, n_best);
+    t->lse = myth_first_token_lse(row, l->out, n_best, rest);
+    t->tail = fmin(rest - t->lse, 0.0); /* above it only by rounding */
+    if (!t->n_base)
+        return;
+    memcpy(l->out, t->base_id, t->n_base * sizeof(*l->out));
+    t->base_rest = fmin(myth_first_token_rest(row, n, l->out, t->n_base) - t->lse, 0.0);
+}
+
 static void on_full_logits(void *user, uint32_t tok_idx, const float *row, uint32_t n_vocab)
 {
     myth_logprobs *l = user;
     const uint32_t most = myth_logprobs_n_choice(l->model), n = n_vocab < most ? n_vocab : most;
     for (uint32_t k = 0; k < l->n_item; k++) {
         item *t = &l->item[k];
-        if (t->token < 0 || t->token_at != l->first_id + tok_idx)
+        if (t->token_at != l->first_id + tok_idx)
+            continue;
+        take_sums(l, t, row, n);
+        if (t->token < 0)
             continue;
         t->token_logit = row[t->token];
         t->rank = 1;
@@ -499,7 +524,7 @@ static myth_status add_to_group(myth_logprobs *l, const myth_job_prompt *it, int
     memcpy(l->ids + l->n_id, it->ids, it->n_ids * sizeof(*it->ids));
     memset(l->want + l->n_id, 0, it->n_ids);
     t->token_at = l->n_id + it->n_ids - 1;
-    l->want[t->token_at] = MYTH_WANT_LOGITS | (token >= 0 ? MYTH_WANT_FULL_LOGITS : 0);
+    l->want[t->token_at] = MYTH_WANT_LOGITS | MYTH_WANT_FULL_LOGITS;
     l->run[l->n_item] =
         (myth_batch_run){.seq = l->seq, .token = l->ids + l->n_id, .n = it->n_ids, .is_ephemeral = true};
     ask_row(l, l->n_item, 0, t);
@@ -551,7 +576,7 @@ static uint32_t fill_runs(myth_logprobs *l, const item *t, int32_t last, uint32_
             add_run(l, k - l->from, last, at, 0, l->length[k], true);
     if (l->at == 0 && l->n_read == 0) {
         ask_row(l, 0, l->done[0], t);
-        l->want[0] |= t->token >= 0 ? MYTH_WANT_FULL_LOGITS : 0;
+        l->want[0] |= MYTH_WANT_FULL_LOGITS;
     }
     return k - l->from;
 }
@@ -596,7 +621,7 @@ static uint32_t fill(myth_logprobs *l, const item *t, int32_t last, uint32_t n)
     if (n)
         return fill_runs(l, t, last, n);
     l->ids[0] = last;
-    l->want[0] = MYTH_WANT_LOGITS | (t->token >= 0 ? MYTH_WANT_FULL_LOGITS : 0);
+    l->want[0] = MYTH_WANT_LOGITS | MYTH_WANT_FULL_LOGITS;
     l->run[0] = (myth_batch_run){.seq = l->seq, .token = l->ids, .n = 1, .is_ephemeral = true};
     ask_row(l, 0, 0, t);
     l->n_id = 1;
@@ -676,8 +701,6 @@ static myth_status one_prompt(myth_logprobs *l, const myth_job_prompt *it, myth_
         st = read_completions(l, it, false, &n, &is_right, why, err);
     if (st != MYTH_OK)
         return st;
-    if (is_right && token >= 0 && !l->has_token)
-        return myth_lines_changed(myth_prompts_lines(l->prompts), err);
     if (!is_right)
         return put_fault(l, it, why, err);
     return n || it->n_ids > l->n_step ? score(l, it, token, n, err) : add_to_group(l, it, token, err);

@@ -347,22 +347,150 @@ static void suppressed_ids_cost_a_finite_sum(void **state)
     const myth_first_token p = {2, id, logp, 0.25};
     (void)state;
     const double want = 0.5 * (log(0.5) + 100.0) + 0.25 * (log(0.25) - log(0.9)) + 0.25 * (log(0.25) - log(0.1));
-    assert_true(fabs(myth_first_token_kl(&p, logq) - want) < 1e-9);
+    assert_true(fabs(myth_first_token_kl(&p, logq, log(0.1)) - want) < 1e-9);
     const double all[2] = {log(0.5), log(0.5)}; /* no mass is left for the others */
-    const double rest = 0.25 * (log(0.25) - log(0.5)) + 0.25 * (log(0.25) - log(1e-6));
-    assert_true(fabs(myth_first_token_kl(&p, all) - rest) < 1e-9);
-    assert_true(myth_first_token_kl(&p, logp) == 0.0);
-    assert_true(myth_first_token_tail(all, 2) == 0.0);
-    const myth_first_token whole = {2, id, all, 0.0}; /* the floor is that of both sides */
-    assert_true(myth_first_token_kl(&whole, all) == 0.0);
-    assert_true(isfinite(myth_first_token_kl(&whole, logq)));
+    const double rest = 0.25 * (log(0.25) - log(0.5)) + 0.25 * (log(0.25) + 100.0);
+    assert_true(fabs(myth_first_token_kl(&p, all, -INFINITY) - rest) < 1e-9);
+    assert_true(myth_first_token_kl(&p, logp, log(0.25)) == 0.0);
+    const myth_first_token whole = {2, id, all, 0.0};
+    assert_true(myth_first_token_kl(&whole, all, -INFINITY) == 0.0);
+    const double apart = 0.5 * (log(0.5) + 100.0) + 0.5 * (log(0.5) - log(0.9));
+    assert_true(fabs(myth_first_token_kl(&whole, logq, log(0.1)) - apart) < 1e-9);
 }
 
-/* Where all ids are listed the mass of the others is what rounding leaves of it, and a baseline of it is read. */
+enum { N_ROW = 5000 };
+
+static bool is_among(const int32_t *ids, uint32_t n, int32_t id)
+{
+    bool is = false;
+    for (uint32_t i = 0; i < n && !is; i++)
+        is = ids[i] == id;
+    return is;
+}
+
+/* Log-sum-exp of the logits that are among the ids, or of those that are not. */
+static long double sum_by_hand(const float *row, const int32_t *ids, uint32_t n, bool among)
+{
+    long double sum = 0.0L;
+    for (int32_t v = 0; v < N_ROW; v++)
+        if (is_among(ids, n, v) == among)
+            sum += expl((long double)row[v]);
+    return logl(sum);
+}
+
+/* How small the mass of the others may be, it is that of their logits, to the rounding of doubles; the best ids are the
+ * best, of equal ones the smaller. */
+static void a_small_tail_is_exact(void **state)
+{
+    static const uint32_t k_of[] = {1, 2, 7, 64, 1024, N_ROW - 1};
+    static const float lead[] = {0.0f, 10.0f, 25.0f, 45.0f, 80.0f, 300.0f};
+    static float row[N_ROW], heap[N_ROW];
+    static int32_t ids[N_ROW];
+    uint64_t rng = check_seed();
+    (void)state;
+    for (size_t c = 0; c < 36; c++) {
+        const uint32_t k = k_of[c % 6];
+        for (int v = 0; v < N_ROW; v++)
+            row[v] = floorf(64.0f * check_unit(&rng)) / 4.0f; /* many are equal */
+        for (uint32_t i = 0; i < k; i++)
+            row[check_below(&rng, N_ROW)] += lead[c / 6];
+        const uint32_t n = myth_first_token_best(row, N_ROW, k, heap, ids);
+        assert_int_equal(n, k);
+        float least = INFINITY;
+        int32_t last = -1;
+        for (uint32_t i = 0; i < k; i++) {
+            assert_true(i == 0 || ids[i] > ids[i - 1]);
+            least = row[ids[i]] < least ? row[ids[i]] : least;
+        }
+        for (uint32_t i = 0; i < k; i++)
+            last = row[ids[i]] == least ? ids[i] : last;
+        for (int32_t v = 0; v < N_ROW; v++)
+            if (!is_among(ids, k, v) && (row[v] > least || (row[v] == least && v < last)))
+                fail_msg("%u best: %d, a logit of %g, is left out", k, v, (double)row[v]);
+        const double rest = myth_first_token_rest(row, N_ROW, ids, k), lse = myth_first_token_lse(row, ids, k, rest);
+        const long double want = sum_by_hand(row, ids, k, false), in = sum_by_hand(row, ids, k, true);
+        const long double all = want > in ? want + log1pl(expl(in - want)) : in + log1pl(expl(want - in));
+        if (fabsl((long double)rest - want) > 1e-13L * fabsl(want) ||
+            fabsl((long double)lse - all) > 1e-13L * fabsl(all))
+            fail_msg("%u best, %g above: %.17g of %.17Lg, others %.17g of %.17Lg", k, (double)lead[c / 6], lse, all,
+                     rest, want);
+    }
+    const int32_t sorted[] = {3, 7, 7, 4000, N_ROW, N_ROW + 5};
+    int32_t mixed[] = {N_ROW + 5, 7, 4000, 3, N_ROW, 7};
+    const double got = myth_first_token_rest(row, N_ROW, mixed, 6);
+    assert_true(fabsl((long double)got - sum_by_hand(row, sorted, 6, false)) < 1e-12L);
+    for (int32_t v = 0; v < N_ROW; v++)
+        ids[v] = v;
+    assert_true(myth_first_token_rest(row, N_ROW, ids, N_ROW) == -INFINITY);
+}
+
+/* The divergence of two models that hardly differ, where the terms of its sum are much larger than it. */
+static void a_small_divergence_is_exact(void **state)
+{
+    enum { K = 10 };
+    static float row[N_ROW], other[N_ROW], heap[K];
+    int32_t id[K], out[K];
+    double logp[K], logq[K];
+    uint64_t rng = check_seed();
+    (void)state;
+    for (int c = 0; c < 8; c++) {
+        const float lead = 8.0f * (float)(c % 4 + 1);
+        for (int v = 0; v < N_ROW; v++)
+            row[v] = 6.0f * check_unit(&rng) + (v % 500 == 7 ? lead : 0.0f);
+        for (int v = 0; v < N_ROW; v++)
+            other[v] = row[v] + ldexpf(check_unit(&rng), -9 - c / 4);
+        myth_first_token_best(row, N_ROW, K, heap, id);
+        memcpy(out, id, sizeof(out));
+        const double rest_p = myth_first_token_rest(row, N_ROW, out, K),
+                     rest_q = myth_first_token_rest(other, N_ROW, out, K),
+                     lse_p = myth_first_token_lse(row, id, K, rest_p),
+                     lse_q = myth_first_token_lse(other, id, K, rest_q);
+        const long double in_p = sum_by_hand(row, id, K, true), out_p = sum_by_hand(row, id, K, false),
+                          in_q = sum_by_hand(other, id, K, true), out_q = sum_by_hand(other, id, K, false),
+                          all_p = in_p + log1pl(expl(out_p - in_p)), all_q = in_q + log1pl(expl(out_q - in_q));
+        long double want = expl(out_p - all_p) * (out_p - all_p - (out_q - all_q));
+        for (int i = 0; i < K; i++) {
+            logp[i] = (double)row[id[i]] - lse_p;
+            logq[i] = (double)other[id[i]] - lse_q;
+            const long double l = (long double)row[id[i]] - all_p;
+            want += expl(l) * (l - ((long double)other[id[i]] - all_q));
+        }
+        const myth_first_token p = {K, id, logp, exp(rest_p - lse_p)};
+        const double got = myth_first_token_kl(&p, logq, rest_q - lse_q);
+        if (!(want > 0.0L) || fabsl((long double)got - want) > 1e-8L * want)
+            fail_msg("%d: %.12g, not %.12Lg", c, got, want);
+    }
+}
+
+/* The tail is that of the logits of the other ids, where their mass is so small that 1 less the others' sum is not. */
 static void the_tail_is_what_it_is(void **state)
 {
+    static const uint32_t k_of[] = {VOCAB - 1, VOCAB - 2, 3};
+    static const int32_t ids[2][2] = {{3, 4}, {5, 6}};
+    static float row[2][VOCAB];
+    char line[256];
     (void)state;
-    cli_shell(&r, "printf '%s\\n' '{\"ids\":[3,4]}' '{\"ids\":[5]}' >$D/p.jsonl");
+    cli_shell(&r, "printf '%s\n' '{\"ids\":[3,4]}' '{\"ids\":[5,6],\"completions\":[[7]]}' >$D/p.jsonl");
+    for (size_t c = 0; c < sizeof(k_of) / sizeof(k_of[0]); c++) {
+        snprintf(line, sizeof(line), "logprobs " TINY "$D/p.jsonl -o $D/o --top-k %u", k_of[c]);
+        cli_expect(&r, line, 0);
+        json_t *rows = read_rows("o");
+        for (int i = 0; i < 2; i++) {
+            const json_t *got = json_array_get(rows, (size_t)i), *top = json_object_get(got, "top");
+            double p[VOCAB], tail = 0.0;
+            bool is_top[VOCAB] = {false};
+            logits_of(TINY, ids[i], 2, row);
+            log_softmax(row[1], p);
+            for (size_t k = 0; k < json_array_size(top); k++)
+                is_top[json_integer_value(json_object_get(json_array_get(top, k), "id"))] = true;
+            for (int v = 0; v < VOCAB; v++)
+                tail += is_top[v] ? 0.0 : exp(p[v]);
+            if (fabs(real_at(got, "tail") - tail) > 1e-7 * tail)
+                fail_msg("%u best: a tail of %.9g, not %.9g", k_of[c], real_at(got, "tail"), tail);
+        }
+        json_decref(rows);
+    }
+    /* where all are listed nothing is left, and a baseline of it is read */
     cli_expect(&r, "logprobs " TINY "$D/p.jsonl -o $D/o --top-k 512 --save-baseline $D/b", 0);
     cli_expect(&r, "logprobs " TINY "$D/p.jsonl -o $D/o2 --top-k 512 --baseline $D/b", 0);
     json_t *rows = read_rows("o2");
@@ -372,8 +500,9 @@ static void the_tail_is_what_it_is(void **state)
         assert_int_equal(json_array_size(top), VOCAB);
         for (size_t k = 0; k < VOCAB; k++)
             sum += exp(real_at(json_array_get(top, k), "logprob"));
-        assert_true(fabs(json_number_value(json_object_get(got, "tail")) - fmax(1.0 - sum, 0.0)) < 1e-8);
-        assert_true(fabs(json_number_value(json_object_get(got, "kl"))) < 1e-8);
+        assert_true(fabs(sum - 1.0) < 1e-8);
+        assert_true(json_number_value(json_object_get(got, "tail")) == 0.0);
+        assert_true(fabs(json_number_value(json_object_get(got, "kl"))) < 1e-15);
     }
     json_decref(rows);
 }
@@ -456,6 +585,8 @@ int main(void)
         cmocka_unit_test(killed),
         cmocka_unit_test(faults_are_rows),
         cmocka_unit_test(suppressed_ids_cost_a_finite_sum),
+        cmocka_unit_test(a_small_tail_is_exact),
+        cmocka_unit_test(a_small_divergence_is_exact),
         cmocka_unit_test(the_tail_is_what_it_is),
         cmocka_unit_test(logits_that_are_no_numbers),
         cmocka_unit_test(memory_is_as_planned),
