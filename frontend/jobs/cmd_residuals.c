@@ -65,6 +65,7 @@ typedef struct {
     myth_residual_out out;
     myth_residual_figure *figure;
     uint64_t count[MYTH_LABEL_MAX + 1];
+    char journal_path[PATH_MAX];
     bool had_journal;
     double seconds;
     uint64_t n_tok; /* of this run, in these seconds */
@@ -353,6 +354,14 @@ static bool has_journal(const char *output)
     return snprintf(path, sizeof(path), "%.4000s.journal", output) > 0 && access(path, F_OK) == 0;
 }
 
+/* Before anything is computed: whether the folder of rows, which shares fill last, can be this job's. */
+static myth_status rows_are_free(const run_state *r, myth_error *err)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%.4000s.journal", r->o->output);
+    return myth_residual_rows_check(r->o->rows.rows, r->p.layer, r->p.ro.n_layer, path, err);
+}
+
 static myth_status compute(run_state *r, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -378,6 +387,10 @@ static myth_status compute(run_state *r, myth_error *err)
                          (unsigned long long)r->p.survey.n_item, myth_s(r->p.survey.n_item), r->p.first_fault);
     r->p.po.is_done = is_done;
     r->p.po.user = r;
+    snprintf(r->journal_path, sizeof(r->journal_path), "%.4000s.journal", kept);
+    r->p.ro.job = r->journal_path;
+    if (r->o->rows.rows)
+        MYTH_TRY(rows_are_free(r, err));
     r->had_journal = has_journal(kept);
     MYTH_TRY(
         myth_journal_open(&r->journal, kept, fact, list_facts(r, fact), r->o->resume == 0 || r->cli->goes_on, err));

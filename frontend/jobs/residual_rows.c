@@ -2,6 +2,7 @@
 #include "residual_rows.h"
 
 #include "journal.h"
+#include "engine/base/hash.h"
 #include "engine/base/outfile.h"
 #include "frontend/cli/npy.h"
 
@@ -9,13 +10,17 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#define MARK "job.part" /* whose files are unfinished */
 
 enum { NAME_BYTES = PATH_MAX, LINE_BYTES = 4096 + 64, COPY_BYTES = 1 << 14 };
 
@@ -31,13 +36,120 @@ static void name_of(const myth_residual_rows *r, char *dst, uint32_t idx, bool i
 
 static uint64_t length_of(const myth_residual_rows *r) { return MYTH_NPY_HEADER + r->n_row * r->dim * 4; }
 
+/* Takes a text and the number behind it from *at. */
+static bool take(const char **at, const char *text, uint64_t *n)
+{
+    const size_t len = strlen(text);
+    char *end;
+    if (strncmp(*at, text, len) != 0 || !isdigit((unsigned char)(*at)[len]))
+        return false;
+    *n = strtoull(*at + len, &end, 10);
+    *at = end;
+    return true;
+}
+
+/* Whether a name is that of an unfinished job's file, whatever its layer. */
+static bool is_part(const char *name)
+{
+    uint64_t layer;
+    return strcmp(name, "rows.jsonl.part") == 0 || strcmp(name, MARK) == 0 ||
+           (take(&name, "layer-", &layer) && strcmp(name, ".npy.part") == 0);
+}
+
+static void remove_parts(const char *dir)
+{
+    DIR *d = opendir(dir);
+    for (const struct dirent *e; d && (e = readdir(d)) != NULL;)
+        if (is_part(e->d_name))
+            unlinkat(dirfd(d), e->d_name, 0);
+    if (d)
+        closedir(d);
+}
+
+/* ---- whose a folder is ---- */
+
+uint64_t myth_residual_rows_number(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    const int64_t seed[3] = {now.tv_sec, now.tv_nsec, getpid()};
+    const uint64_t number = myth_fnv1a(MYTH_FNV1A, seed, sizeof(seed));
+    return number ? number : 1;
+}
+
+/* The number of the unfinished job of a folder, and the path of its journal; 0 = there is none. */
+static uint64_t read_mark(const char *dir, char journal[PATH_MAX])
+{
+    char name[NAME_BYTES + 16], line[PATH_MAX + 32], *end = line;
+    journal[0] = '\0';
+    snprintf(name, sizeof(name), "%.*s/%s", NAME_BYTES - 1, dir, MARK);
+    FILE *f = fopen(name, "re");
+    const bool has = f && fgets(line, sizeof(line), f);
+    if (f)
+        fclose(f);
+    const uint64_t number = has ? strtoull(line, &end, 16) : 0;
+    if (number && *end == ' ')
+        snprintf(journal, PATH_MAX, "%.*s", (int)strcspn(end + 1, "\n"), end + 1);
+    return number;
+}
+
+static myth_status write_mark(const myth_residual_rows *r, const myth_residual_rows_job *job, myth_error *err)
+{
+    char name[NAME_BYTES + 16], path[PATH_MAX], line[PATH_MAX + 32];
+    const char *journal = realpath(job->journal, path) ? path : job->journal;
+    snprintf(name, sizeof(name), "%s/%s", r->dir, MARK);
+    const int n = snprintf(line, sizeof(line), "%016" PRIx64 " %s\n", job->number, journal),
+              fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return myth_fail(err, MYTH_ECREATE, "%.200s: cannot create: %s", name, strerror(errno));
+    const bool is_written = myth_out_write_at(fd, line, (size_t)n, 0) && fsync(fd) == 0;
+    const int saved = errno;
+    close(fd);
+    return is_written ? MYTH_OK : myth_fail(err, MYTH_EIO, "%.200s: cannot write: %s", name, strerror(saved));
+}
+
+static bool has_layer(const uint32_t *layer, uint32_t n_layer, uint64_t which)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < n_layer && !has; i++)
+        has = layer[i] == which;
+    return has;
+}
+
+myth_status myth_residual_rows_check(const char *dir, const uint32_t *layer, uint32_t n_layer, const char *journal,
+                                     myth_error *err)
+{
+    char theirs[PATH_MAX], own[PATH_MAX], other[NAME_MAX + 1] = "";
+    DIR *d = opendir(dir);
+    for (const struct dirent *e; d && !*other && (e = readdir(d)) != NULL;) {
+        const char *at = e->d_name;
+        uint64_t which;
+        if (take(&at, "layer-", &which) && strcmp(at, ".npy") == 0 && !has_layer(layer, n_layer, which))
+            snprintf(other, sizeof(other), "%s", e->d_name);
+    }
+    if (d)
+        closedir(d);
+    if (*other)
+        return myth_fail(err, MYTH_ECREATE,
+                         "--rows %.120s: has %.40s, rows of another run, which this one would leave beside its own; "
+                         "remove them, or give another folder",
+                         dir, other);
+    if (!read_mark(dir, theirs) || access(theirs, F_OK) != 0 ||
+        strcmp(theirs, realpath(journal, own) ? own : journal) == 0)
+        return MYTH_OK;
+    return myth_fail(
+        err, MYTH_ECREATE,
+        "--rows %.80s: has unfinished rows of another job, that of %.120s; finish it, remove that file, or "
+        "give another folder",
+        dir, theirs);
+}
+
 /* ---- open ---- */
 
 static myth_status begin_file(myth_residual_rows *r, uint32_t idx, int *fd, myth_error *err)
 {
     char name[NAME_BYTES], header[MYTH_NPY_HEADER];
     name_of(r, name, idx, true);
-    unlink(name);
     *fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (*fd < 0)
         return myth_fail(err, MYTH_ECREATE, "%.200s: cannot create: %s", name, strerror(errno));
@@ -79,8 +191,30 @@ static myth_status lock_folder(myth_residual_rows *r, myth_error *err)
     return MYTH_OK;
 }
 
+/* The folder's unfinished files are this job's; those that are finished have no mark any more. */
+static myth_status check_mark(const myth_residual_rows *r, const myth_residual_rows_job *job, bool is_whole,
+                              myth_error *err)
+{
+    char journal[PATH_MAX];
+    const uint64_t number = read_mark(r->dir, journal);
+    if (number == job->number || (number == 0 && is_whole))
+        return MYTH_OK;
+    return myth_fail(err, MYTH_EFORMAT,
+                     "--rows %.160s: its files are not those of this job; begin anew with --resume off", r->dir);
+}
+
+static myth_status begin_folder(const myth_residual_rows *r, const myth_residual_rows_job *job, myth_error *err)
+{
+    const myth_status st = myth_residual_rows_check(r->dir, r->layer, r->n_layer, job->journal, err);
+    if (st != MYTH_OK)
+        return st;
+    remove_parts(r->dir);
+    return write_mark(r, job, err);
+}
+
 myth_status myth_residual_rows_open(myth_residual_rows *out, const char *dir, const uint32_t *layer, uint32_t n_layer,
-                                    uint64_t n_row, uint32_t dim, bool goes_on, bool is_whole, myth_error *err)
+                                    uint64_t n_row, uint32_t dim, const myth_residual_rows_job *job, bool goes_on,
+                                    bool is_whole, myth_error *err)
 {
     myth_status st = MYTH_OK;
     *out = (myth_residual_rows){
@@ -94,6 +228,8 @@ myth_status myth_residual_rows_open(myth_residual_rows *out, const char *dir, co
     if (mkdir(dir, 0777) != 0 && errno != EEXIST)
         return myth_fail(err, MYTH_ECREATE, "--rows %.200s: cannot create: %s", dir, strerror(errno));
     st = lock_folder(out, err);
+    if (st == MYTH_OK)
+        st = goes_on ? check_mark(out, job, is_whole, err) : begin_folder(out, job, err);
     for (uint32_t i = 0; i <= n_layer && st == MYTH_OK; i++) {
         int *fd = i < n_layer ? &out->fd[i] : &out->index_fd;
         st = goes_on ? open_again(out, i, is_whole, fd, err) : begin_file(out, i, fd, err);
@@ -151,6 +287,11 @@ myth_status myth_residual_rows_finish(myth_residual_rows *r, uint64_t at, myth_e
     if (r->index_fd >= 0 && ftruncate(r->index_fd, (off_t)at) != 0)
         return cannot_write(r, r->n_layer, err);
     myth_status st = myth_residual_rows_sync(r, err);
+    if (st == MYTH_OK && r->index_fd >= 0) { /* no index stands beside files of two jobs */
+        char old[NAME_BYTES];
+        name_of(r, old, r->n_layer, false);
+        unlink(old);
+    }
     for (uint32_t i = 0; i <= r->n_layer && st == MYTH_OK; i++) {
         char part[NAME_BYTES], name[NAME_BYTES];
         int *fd = i < r->n_layer ? &r->fd[i] : &r->index_fd;
@@ -166,6 +307,8 @@ myth_status myth_residual_rows_finish(myth_residual_rows *r, uint64_t at, myth_e
     const int folder = open(r->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder >= 0) {
         fsync(folder);
+        if (st == MYTH_OK)
+            unlinkat(folder, MARK, 0);
         close(folder);
     }
     return st;
@@ -218,18 +361,6 @@ static myth_status missing(const char *name, uint32_t k, uint32_t n, myth_error 
 {
     return myth_fail(err, MYTH_EFORMAT, "%.160s: %s; bring the folder of share %u/%u here, as its journal", name,
                      strerror(errno), k + 1, n);
-}
-
-/* Takes a text and the number behind it from *at. */
-static bool take(const char **at, const char *text, uint64_t *n)
-{
-    const size_t len = strlen(text);
-    char *end;
-    if (strncmp(*at, text, len) != 0 || !isdigit((unsigned char)(*at)[len]))
-        return false;
-    *n = strtoull(*at + len, &end, 10);
-    *at = end;
-    return true;
 }
 
 /* The first part of a line of an index, which has the newline or is as long as it may be; *n_row is the rows that its
@@ -403,23 +534,11 @@ myth_status myth_residual_rows_merge(myth_residual_rows *r, uint32_t n_share, co
              : st;
 }
 
-/* Whether a name is that of a share's file, whatever its layer. */
-static bool is_of_share(const char *name)
-{
-    uint64_t layer;
-    return strcmp(name, "rows.jsonl.part") == 0 || (take(&name, "layer-", &layer) && strcmp(name, ".npy.part") == 0);
-}
-
 void myth_residual_rows_remove(const char *dir, uint32_t n_share)
 {
     char folder[PATH_MAX];
     for (uint32_t k = 0; k < n_share; k++) {
-        DIR *d = opendir(myth_residual_rows_folder(folder, dir, k, n_share));
-        for (const struct dirent *e; d && (e = readdir(d)) != NULL;)
-            if (is_of_share(e->d_name))
-                unlinkat(dirfd(d), e->d_name, 0);
-        if (d)
-            closedir(d);
+        remove_parts(myth_residual_rows_folder(folder, dir, k, n_share));
         rmdir(folder); /* stays where somebody put other files */
     }
 }

@@ -10,12 +10,15 @@
  *          ones when it was stopped while they were named
  * Shares   a share of a job (shares.h) has a folder of its own, DIR.K-of-N, with the rows of its items alone, numbered
  *          from 0, in files that keep .part in their names. Put together they are the bytes of one process
+ * Owner    while a job is unfinished its folder has a file job.part: the job's number and the path of its journal. Only
+ *          the job of that number goes on there, and no other begins while that journal exists. A folder with the file
+ *          of a layer that is not of the job is refused too: what is complete is of one job, all of it
  * Lock     one command at a time writes into a folder, whatever else is its output: open takes the folder's lock, which
  *           ends with close or the process
- * Owner    zeroed before open; close leaves the files for the next run
+ * State    zeroed before open; close leaves the files for the next run
  * Memory   none but the descriptors, one a layer; while shares are put together another one a share
- * Errors   MYTH_ECREATE; MYTH_EIO, also of a folder that another command writes into; MYTH_EFORMAT: a file to go on
- *          with is gone or has another length
+ * Errors   MYTH_ECREATE, also of a folder that holds another job's files; MYTH_EIO, also of a folder that another
+ *          command writes into; MYTH_EFORMAT: a file to go on with is gone, of another job or has another length
  * Threads  one */
 #ifndef MYTH_JOB_RESIDUAL_ROWS_H
 #define MYTH_JOB_RESIDUAL_ROWS_H
@@ -42,16 +45,30 @@ typedef struct {
     bool is_open;
 } myth_residual_rows;
 
-/* goes_on: the files of an earlier run. is_whole: it had written all of them. dir is made if it is missing. */
+/* Whose rows they are. */
+typedef struct {
+    uint64_t number;     /* never 0; the caller keeps it in the journal */
+    const char *journal; /* its path */
+} myth_residual_rows_job;
+
+/* A number that no other job has. */
+uint64_t myth_residual_rows_number(void);
+/* Whether a job with these layers may use dir: MYTH_ECREATE where it holds rows of other layers, or an unfinished job's
+ * whose journal is not `journal`. A missing folder is free. */
+myth_status myth_residual_rows_check(const char *dir, const uint32_t *layer, uint32_t n_layer, const char *journal,
+                                     myth_error *err);
+/* goes_on: the files of an earlier run of this job. is_whole: it had written all of them. dir is made if it is missing.
+ * Files that an unfinished job left are removed where a job begins. */
 myth_status myth_residual_rows_open(myth_residual_rows *out, const char *dir, const uint32_t *layer, uint32_t n_layer,
-                                    uint64_t n_row, uint32_t dim, bool goes_on, bool is_whole, myth_error *err);
+                                    uint64_t n_row, uint32_t dim, const myth_residual_rows_job *job, bool goes_on,
+                                    bool is_whole, myth_error *err);
 /* data NULL: a row that no item has. idx: the layer's place in the list. */
 myth_status myth_residual_rows_put(myth_residual_rows *r, uint32_t idx, uint64_t row, const float *data,
                                    myth_error *err);
 /* Appends a part of a line at *at and moves *at behind it; the last part of a line ends in its newline. */
 myth_status myth_residual_rows_index(myth_residual_rows *r, uint64_t *at, const char *part, size_t n, myth_error *err);
 myth_status myth_residual_rows_sync(myth_residual_rows *r, myth_error *err);
-/* Cuts the index to `at` bytes, syncs, and gives all files their names. */
+/* Cuts the index to `at` bytes, syncs, and gives all files their names, the index last. */
 myth_status myth_residual_rows_finish(myth_residual_rows *r, uint64_t at, myth_error *err);
 void myth_residual_rows_close(myth_residual_rows *r); /* takes a zeroed one */
 

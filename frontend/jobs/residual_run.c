@@ -510,14 +510,26 @@ fail:
     return st;
 }
 
+/* The number of a job is in the journal as soon as anything else is. */
 static myth_status open_rows(myth_residual_run *r, bool goes_on, bool is_whole, myth_error *err)
 {
     char folder[PATH_MAX];
+    myth_residual_rows_job job = {.journal = r->o->job};
+    bool has = false;
+    myth_status st = MYTH_OK;
+    if (goes_on)
+        st = myth_journal_get_state(r->journal, "rows job", &job.number, sizeof(job.number), &has, err);
+    else
+        job.number = myth_residual_rows_number();
+    if (st == MYTH_OK && !goes_on)
+        st = myth_journal_put_state(r->journal, "rows job", &job.number, sizeof(job.number), err);
+    if (st != MYTH_OK)
+        return st;
     const char *dir = myth_shares_is_part(r->cli)
                         ? myth_residual_rows_folder(folder, r->o->rows, r->cli->share, r->cli->n_share)
                         : r->o->rows;
-    return myth_residual_rows_open(&r->rows, dir, r->o->layer, r->o->n_layer, r->o->n_row, r->dim, goes_on, is_whole,
-                                   err);
+    return myth_residual_rows_open(&r->rows, dir, r->o->layer, r->o->n_layer, r->o->n_row, r->dim, &job, goes_on,
+                                   is_whole, err);
 }
 
 /* Sums and state of an earlier run, or of shares of one, else of none. */

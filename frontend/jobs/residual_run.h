@@ -43,6 +43,7 @@ typedef struct {
     uint32_t batch;   /* prompts at a time; 0 = as many as fit */
     uint32_t stats;   /* MYTH_STAT_.. */
     const char *rows; /* folder of the rows; NULL = none */
+    const char *job;  /* path of the journal, for that folder */
     uint64_t n_row;   /* that this process writes there */
     bool adds_shares; /* the journal has the sums of shares (shares.h) */
 } myth_residual_opts;

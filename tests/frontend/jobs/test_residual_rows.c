@@ -1,4 +1,4 @@
-/* test_residual_rows.c - the index of the rows that `residuals --rows` keeps. */
+/* test_residual_rows.c - the index of the rows that `residuals --rows` keeps, and that a folder is one job's. */
 #include "tests/frontend/cli/cli_run.h"
 
 static cli_result r;
@@ -38,8 +38,94 @@ static void a_long_id_is_whole(void **state)
     assert_int_equal(r.code, 0);
 }
 
+static void write_prompts(const char *name, int n, int first)
+{
+    char line[256];
+    snprintf(line, sizeof(line), "for i in $(seq %d); do echo \"{\\\"ids\\\":[$((i %% 40 + %d)),5]}\"; done >$D/%s", n,
+             first, name);
+    cli_shell(&r, line);
+    assert_int_equal(r.code, 0);
+}
+
+/* A folder that is complete has the files of one run: other layers of an earlier one are neither left beside the new
+ * ones nor removed. */
+static void other_layers_are_refused(void **state)
+{
+    (void)state;
+    write_prompts("few", 4, 3);
+    write_prompts("more", 6, 9);
+    cli_expect(&r, "residuals " TINY "$D/few -o $D/few.st --rows $D/layers --layers 0,2", 0);
+    cli_shell(&r, "cp -r $D/layers $D/layers1");
+    cli_expect(&r, "residuals " TINY "$D/more -o $D/more.st --rows $D/layers --layers 2", 73);
+    assert_non_null(
+        strstr(r.err, "/layers: has layer-000.npy, rows of another run, which this one would leave beside"));
+    cli_expect(&r, "residuals " TINY "$D/more -o $D/more.st --rows $D/layers --layers 2 --share 1/2", 73);
+    cli_shell(&r, "diff -r $D/layers $D/layers1 && ls $D | grep more.st");
+    assert_string_equal(r.out, "");
+    cli_expect(&r, "residuals " TINY "$D/more -o $D/more.st --rows $D/layers --layers 0-2", 0); /* all are replaced */
+    cli_shell(&r, "wc -l <$D/layers/rows.jsonl; ls $D/layers | tr '\\n' ' '");
+    assert_string_equal(r.out, "6\nlayer-000.npy layer-001.npy layer-002.npy rows.jsonl ");
+}
+
+/* Where not all files got their names, the index of the run before does not stand beside them. */
+static void an_index_is_of_the_files_beside_it(void **state)
+{
+    (void)state;
+    write_prompts("few", 4, 3);
+    write_prompts("more", 6, 9);
+    cli_expect(&r, "residuals " TINY "$D/few -o $D/few.st --rows $D/half --layers 0,2", 0);
+    cli_shell(&r, "rm $D/half/layer-002.npy && mkdir $D/half/layer-002.npy");
+    cli_expect(&r, "residuals " TINY "$D/more -o $D/more.st --rows $D/half --layers 0,2", 73);
+    cli_shell(&r, "test ! -e $D/half/rows.jsonl && rmdir $D/half/layer-002.npy");
+    assert_int_equal(r.code, 0);
+    cli_expect(&r, "residuals " TINY "$D/more -o $D/more.st --rows $D/half --layers 0,2", 0);
+    cli_shell(&r, "wc -l <$D/half/rows.jsonl; ls $D/half | grep -c part");
+    assert_string_equal(r.out, "6\n0\n");
+}
+
+/* The rows of a job that was killed are not another's, neither to replace nor to go on with. */
+static void unfinished_rows_are_one_jobs(void **state)
+{
+    static const char *const job = "residuals " TINY "$D/many -o $D/a.st --rows $D/mine --batch 2 -t 1";
+    char line[1024];
+    (void)state;
+    write_prompts("many", (int)cli_lines(5000), 3);
+    snprintf(line, sizeof(line),
+             "\"$M\" %s & P=$!; i=0; until [ $(cat $D/a.st.journal-wal 2>/dev/null | wc -c) -gt 60000 ] || "
+             "[ $i -ge 1000 ]; do sleep 0.01; i=$((i + 1)); done; kill -9 $P; wait $P; "
+             "test -e $D/a.st.journal && test -e $D/mine/rows.jsonl.part && test ! -e $D/mine/rows.jsonl",
+             job);
+    cli_shell(&r, line);
+    assert_int_equal(r.code, 0);
+    cli_shell(&r, "cp -r $D/mine $D/mine1");
+    cli_expect(&r, "residuals " TINY "$D/many -o $D/b.st --rows $D/mine", 73);
+    assert_non_null(strstr(r.err, "/mine: has unfinished rows of another job, that of /"));
+    assert_non_null(strstr(r.err, "/a.st.journal; finish it, remove that file, or give another folder"));
+    cli_shell(&r, "diff -r $D/mine $D/mine1 && test ! -e $D/b.st.journal");
+    assert_int_equal(r.code, 0);
+    cli_shell(&r, "cp $D/mine/job.part $D/mark && sed -i 's/^./g/' $D/mine/job.part"); /* of no number */
+    cli_expect(&r, job, 65);
+    assert_non_null(strstr(r.err, "/mine: its files are not those of this job; begin anew with --resume off"));
+    cli_shell(&r, "cp $D/mark $D/mine/job.part");
+    cli_expect(&r, job, 0);
+    assert_non_null(strstr(r.err, "going on after "));
+    cli_expect(&r, "residuals " TINY "$D/many -o $D/b.st --rows $D/mine2", 0);
+    cli_shell(&r, "diff -r $D/mine $D/mine2");
+    assert_int_equal(r.code, 0);
+    /* where the journal is gone nobody goes on, and what is unfinished goes whole */
+    cli_shell(&r, "cp $D/mark $D/mine/job.part && touch $D/mine/layer-099.npy.part");
+    cli_expect(&r, "residuals " TINY "$D/many -o $D/b.st --rows $D/mine", 0);
+    cli_shell(&r, "diff -r $D/mine $D/mine2");
+    assert_int_equal(r.code, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_long_id_is_whole)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_long_id_is_whole),
+        cmocka_unit_test(other_layers_are_refused),
+        cmocka_unit_test(an_index_is_of_the_files_beside_it),
+        cmocka_unit_test(unfinished_rows_are_one_jobs),
+    };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }
