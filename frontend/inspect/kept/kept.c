@@ -101,7 +101,7 @@ static bool make_tables(myth_kept *k)
 static bool make_ours(myth_kept *k)
 {
     char sql[64];
-    int64_t application, n_table;
+    int64_t application = 0, n_table = 0;
     snprintf(sql, sizeof(sql), "PRAGMA application_id=%d", APPLICATION);
     if (!run_sql(k, "BEGIN IMMEDIATE"))
         return note_failure(k);
@@ -122,7 +122,7 @@ static bool make_ours(myth_kept *k)
 static bool connect_to(myth_kept *k)
 {
     char sql[96];
-    int64_t application;
+    int64_t application = 0;
     k->is_damaged = false;
     k->why[0] = '\0';
     if (myth_database_open(&k->db, k->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL, MYTH_KEPT_WAIT_MS) !=

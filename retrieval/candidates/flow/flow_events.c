@@ -158,7 +158,7 @@ static bool branches_leave(const myth_flow *f, uint32_t a, uint32_t b)
         bool has_goto = false;
         for (uint32_t i = a + 1; i < b && f->event[i].off < other->end; i++)
             has_goto |= f->event[i].kind == MYTH_EVENT_LEAVE && f->event[i].index == MYTH_ROLE_GOTO;
-        if (!(has_goto && has_label(f, other->end, f->event[b].off)))
+        if (!(has_goto && myth_flow_has_label(f, other->end, f->event[b].off)))
             return true;
     }
     return false;
@@ -173,7 +173,7 @@ static bool leaves_between(const myth_flow *f, uint32_t a, uint32_t b)
         if (x->kind != MYTH_EVENT_LEAVE || x->end > f->event[b].off ||
             myth_flow_is_optional(f, x->off, f->event[a].off, f->event[b].off))
             continue;
-        has_goto |= x->index == MYTH_ROLE_GOTO;
+        has_goto |= x->index == MYTH_ROLE_GOTO && (x->call == 0 || x->call > x->off); /* not one back to a label */
         if (x->index == MYTH_ROLE_LEAVE && f->scope[x->scope].kind == MYTH_SCOPE_CASE)
             continue;
         if (myth_flow_is_inside(f, f->event[b].scope, x->scope) &&

@@ -278,3 +278,32 @@ end:
     free(text);
     return NULL;
 }
+
+static void quiet_double_free_back(char *text, int n)
+{
+again:
+    text = fill_text(text);
+    if (!text)
+        goto end;
+    free(text);
+    text = NULL;
+    if (n-- > 0)
+        goto again;
+end:
+    puts("done");
+}
+
+static int quiet_double_free_restart(int fd)
+{
+    char *text;
+again:
+    text = malloc(80);
+    if (fd > 3)
+        goto end;
+    free(text);
+    fd = other_of(fd);
+    goto again;
+end:
+    free(text);
+    return fd;
+}
