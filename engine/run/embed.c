@@ -153,9 +153,20 @@ fail:
     return st;
 }
 
-uint32_t myth_embedder_dim(const myth_embedder *x)
+static uint32_t dim_of(const myth_dense *dense, uint32_t d_model)
 {
-    return x->dense.layer[1] ? (uint32_t)x->dense.layer[1]->dim[0] : x->d_model;
+    return dense->layer[1] ? (uint32_t)dense->layer[1]->dim[0] : d_model;
+}
+
+uint32_t myth_embedder_dim(const myth_embedder *x) { return dim_of(&x->dense, x->d_model); }
+
+myth_status myth_embedder_dim_of(uint32_t *dim, const myth_model *m, myth_error *err)
+{
+    myth_dense dense;
+    const myth_status st = myth_dense_open(&dense, m, MYTH_WEIGHTS_HEADER, err);
+    *dim = st == MYTH_OK ? dim_of(&dense, m->config.d_model) : 0;
+    myth_dense_close(&dense);
+    return st;
 }
 
 bool myth_embedder_has_dense(const myth_embedder *x) { return x->dense.layer[1] != NULL; }

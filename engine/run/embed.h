@@ -35,6 +35,8 @@ myth_status myth_embedder_open(myth_embedder **out, myth_engine *e, myth_error *
 void myth_embedder_close(myth_embedder *x);         /* takes NULL */
 uint32_t myth_embedder_dim(const myth_embedder *x); /* of a whole vector */
 bool myth_embedder_has_dense(const myth_embedder *x);
+/* What myth_embedder_dim will say of a model, from its headers. */
+myth_status myth_embedder_dim_of(uint32_t *dim, const myth_model *m, myth_error *err);
 /* Adds to *extra what open will book beside the engine's plan: its rows, and the files of dense layers. The headers are
  * enough. */
 myth_status myth_embedder_needs(myth_plan_extra *extra, const myth_model *m, myth_error *err);

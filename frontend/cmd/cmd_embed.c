@@ -4,15 +4,16 @@
  * Text    <bos>, the prompt of the use, the text, <eos>. A text that spells a control token stays text. A text that is
  *         longer than the model's context, -c or -ub (it is read in one step) is cut before <eos>; a note on stderr
  *         counts them and says by what, and their rows have "truncated"
- * Faults  a line that is no text gets an "error" in its row, in an .npy a row of NaN and a note; the others go on
+ * Faults  a line that is no text gets an "error" in its row, in an array a row of NaN and a note; the others go on
  * Groups  as many texts as fill a micro-batch run at once; a vector does not depend on the other texts of its group
  * Memory  does not grow with the number of texts: one text, and GROUP texts as ids with their vectors
- * Out     standard output, or -o FILE as JSON lines or as .npy, float32 [texts, dim]. Rows of a file are kept in its
- *         journal group by group; a killed command goes on behind them, where the input can be read again */
+ * Out     standard output, or -o FILE as JSON lines, .npy or .safetensors, float32 [texts, dim]. Rows of a file are
+ *         kept in its journal group by group; a killed command goes on behind them, where the input can be read again */
 #include "frontend/rates/expect.h"
 #include "engine/base/clock.h"
 #include "frontend/cli/hints.h"
 #include "frontend/cli/json_out.h"
+#include "frontend/cli/npy.h"
 #include "frontend/common/texts.h"
 #include "frontend/jobs/batch_size.h"
 #include "frontend/jobs/results.h"
@@ -24,9 +25,11 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { GROUP = 64, ROUND = 64, ID_BYTES = 1 << 10, VALUE_BYTES = 20, ROW_MORE = 160 + 6 * MYTH_TEXT_FAULT_BYTES };
+enum { LINE_MORE = 56, LINE_VALUE = 14 }; /* about the bytes of a line without its values, and of one of them */
 
 typedef struct {
     myth_model_flags model;
@@ -35,7 +38,7 @@ typedef struct {
     const char *prompt, *output;
     uint32_t dim, line_bytes;
     int format, resume;
-    bool json, jsonl, files;
+    bool json, jsonl, files, dry_run;
 } embed_opts;
 
 static const myth_option options[] = {
@@ -45,17 +48,23 @@ static const myth_option options[] = {
      "the use that the text is embedded for: none, query, document, code, question, fact, classification, clustering, "
      "similarity, "
      "summary"},
-    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(embed_opts, json), NULL, 0, 0, "print {\"embedding\":[...]}"},
+    {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(embed_opts, json), NULL, 0, 0,
+     "print {\"embedding\":[...]}; of many texts with -o: {\"rows\",\"faults\",\"run_rows\",\"truncated\"} at the end; "
+     "with --dry-run: its figures"},
     {"jsonl", NULL, MYTH_OPT_FLAG, NULL, offsetof(embed_opts, jsonl), NULL, 0, 0,
      "read a text from each line, a JSON string or {\"text\"[,\"id\"]}, and print a vector on each line"},
     {"files", NULL, MYTH_OPT_FLAG, NULL, offsetof(embed_opts, files), NULL, 0, 0,
      "read a path from each line; each file is a text, and its path the id"},
     {"output", "-o", MYTH_OPT_OUT, "FILE", offsetof(embed_opts, output), "(standard output)", 0, 0,
      "write the vectors to FILE"},
-    {"format", NULL, MYTH_OPT_CHOICE, "jsonl|npy", offsetof(embed_opts, format), "jsonl", 0, 0,
-     "format of -o: JSON lines, or a NumPy array float32 [texts, dim]"},
+    {"format", NULL, MYTH_OPT_CHOICE, "auto|jsonl|npy|safetensors", offsetof(embed_opts, format), "auto", 0, 0,
+     "format of -o: JSON lines, or an array float32 [texts, dim] as .npy or .safetensors (\"embeddings\"); auto: by "
+     "the "
+     "end of FILE's name, else JSON lines"},
     {"resume", NULL, MYTH_OPT_CHOICE, "on|off", offsetof(embed_opts, resume), "on", 0, 0,
      "with -o: go on where the same command was ended, or begin anew"},
+    {"dry-run", NULL, MYTH_OPT_FLAG, NULL, offsetof(embed_opts, dry_run), NULL, 0, 0,
+     "count tokens, bytes and expected seconds, and run nothing"},
     {"line-bytes", NULL, MYTH_OPT_U32, "N", offsetof(embed_opts, line_bytes), "262144", 64, 1 << 28,
      "longest line when the input is a pipe, which cannot be measured first"},
 };
@@ -86,11 +95,27 @@ typedef struct {
     float *vector;            /* [GROUP][dim] */
     char *row;                /* [row_bytes] a line of -o */
     size_t row_bytes;
-    myth_embed_rows rows; /* of -o */
+    myth_embed_form form; /* of -o */
+    myth_embed_rows rows;
     myth_batch_size size;
     uint32_t n_most, dim;
     uint64_t n_done, n_cut, longest; /* longest: tokens of the longest text, cut or not */
+    /* of this run, from the first text that it computed */
+    uint64_t n_run, n_tok, run_from; /* texts; tokens; bytes of the input before it */
+    double run_begin, drawn_at;
 } run_state;
+
+static const char *const form_name[] = {"jsonl", "npy", "safetensors"}; /* by myth_embed_form */
+
+static myth_embed_form form_of(const embed_opts *o)
+{
+    const char *dot = o->output ? strrchr(o->output, '.') : NULL;
+    if (o->format > 0)
+        return (myth_embed_form)(o->format - 1);
+    if (dot && strcmp(dot, ".npy") == 0)
+        return MYTH_EMBED_NPY;
+    return dot && strcmp(dot, ".safetensors") == 0 ? MYTH_EMBED_SAFETENSORS : MYTH_EMBED_JSONL;
+}
 
 static bool is_many(const run_state *r) { return r->o->jsonl || r->o->files; }
 
@@ -160,7 +185,7 @@ static size_t list_facts(run_state *r, myth_journal_fact *fact)
     myth_results_fact(fact, &n, "--prompt", "%s", r->o->prompt);
     myth_results_fact(fact, &n, "--dim", "%u", r->dim);
     myth_results_fact(fact, &n, "-c", "%u", r->n_most);
-    myth_results_fact(fact, &n, "--format", "%s", r->o->format ? "npy" : "jsonl");
+    myth_results_fact(fact, &n, "--format", "%s", form_name[r->form]);
     return n;
 }
 
@@ -171,8 +196,7 @@ static myth_status open_output(run_state *r, myth_error *err)
         return MYTH_OK;
     const size_t n = list_facts(r, fact);
     const bool is_stream = r->o->jsonl && !r->texts.lines.is_measured, goes_on = r->o->resume == 0 && !is_stream;
-    myth_status st =
-        myth_embed_rows_open(&r->rows, r->cli, r->o->output, r->o->format ? r->dim : 0, fact, n, goes_on, err);
+    const myth_status st = myth_embed_rows_open(&r->rows, r->cli, r->o->output, r->form, r->dim, fact, n, goes_on, err);
     r->rows.is_of_stream = is_stream;
     return st;
 }
@@ -217,9 +241,9 @@ static myth_status put_vector(run_state *r, const float *v, const slot *s, uint6
         putchar('\n');
         return MYTH_OK;
     }
-    if (r->o->format && s->fault[0])
+    if (r->form != MYTH_EMBED_JSONL && s->fault[0])
         return myth_embed_rows_fault(&r->rows, row, s->fault, err);
-    if (r->o->format)
+    if (r->form != MYTH_EMBED_JSONL)
         return myth_journal_put(r->rows.journal, row, v, r->dim * sizeof(*v), err);
     print_vector(myth_jout_block_begin(&block, r->row, r->row_bytes), v, r->dim, s);
     const myth_status st = myth_jout_block_end(&block, &n);
@@ -237,14 +261,20 @@ static myth_status finish_output(run_state *r, myth_error *err)
 
 /* ---- the run ---- */
 
-static myth_status open_engine(run_state *r, myth_error *err)
+/* Opens the input, takes what a group needs and plans. */
+static myth_status prepare(run_state *r, myth_error *err)
 {
     myth_cli *cli = r->cli;
-    myth_engine_opts eo;
     myth_plan_extra extra = {0};
     const myth_texts_kind kind = r->o->jsonl ? MYTH_TEXTS_LINES : r->o->files ? MYTH_TEXTS_FILES : MYTH_TEXTS_WHOLE;
-    uint32_t n_tok = r->model.config.n_ctx_train;
+    uint32_t n_tok = r->model.config.n_ctx_train, all;
+    myth_engine_opts *eo = &r->eo;
     myth_status st = MYTH_OK;
+    MYTH_TRY(myth_embedder_dim_of(&all, &r->model, err));
+    r->dim = r->o->dim ? r->o->dim : all;
+    if (r->dim > all || r->dim > MYTH_EMBED_DIM_MAX)
+        return myth_fail(err, MYTH_EARG,
+                         "--dim %u: the model's vectors have %u values; leave --dim out for all of them", r->dim, all);
     MYTH_TRY(myth_texts_open(&r->texts, cli, kind, cli->n_arg ? cli->arg[0] : "-", myth_embed_prompt(r->o->prompt),
                              r->o->line_bytes, err));
     r->ids = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "ids", myth_tokenizer_bound(myth_texts_bound(&r->texts)) + 1,
@@ -252,13 +282,13 @@ static myth_status open_engine(run_state *r, myth_error *err)
     if (!r->ids)
         return myth_fail(err, MYTH_ENOMEM, "out of memory for a text of %zu bytes", myth_texts_bound(&r->texts));
     MYTH_TRY(measure(r, &n_tok, err));
-    MYTH_TRY(myth_cli_engine_opts(cli, &eo, &r->o->engine, err));
-    myth_embedder_opts(&eo, &r->model, n_tok);
+    MYTH_TRY(myth_cli_engine_opts(cli, eo, &r->o->engine, err));
+    myth_embedder_opts(eo, &r->model, n_tok);
     r->slots = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "texts", GROUP, sizeof(*r->slots));
-    r->group_ids = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "ids", (size_t)GROUP * eo.n_ubatch, sizeof(*r->group_ids));
+    r->group_ids = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "ids", (size_t)GROUP * eo->n_ubatch, sizeof(*r->group_ids));
     r->vector =
         myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "vectors", (size_t)GROUP * MYTH_EMBED_DIM_MAX, sizeof(*r->vector));
-    if (r->o->output && r->o->format == 0) {
+    if (r->o->output && r->form == MYTH_EMBED_JSONL) {
         r->row_bytes = ROW_MORE + ID_BYTES * 6 + (size_t)(r->o->dim ? r->o->dim : MYTH_EMBED_DIM_MAX) * VALUE_BYTES;
         r->row = myth_alloc(cli->mem, MYTH_MEM_STAGING, "rows", r->row_bytes);
     }
@@ -266,23 +296,73 @@ static myth_status open_engine(run_state *r, myth_error *err)
         return myth_fail(err, MYTH_ENOMEM, "out of memory for %d texts", GROUP);
     MYTH_TRY(myth_texts_see(&r->texts, err));
     MYTH_TRY(myth_embedder_needs(&extra, &r->model, err));
-    MYTH_TRY(myth_cli_plan(cli, &r->model, &eo, &extra, err));
-    MYTH_TRY(myth_cli_engine_open(r->cli, &r->engine, &r->model, &eo, err));
-    r->eo = eo;
-    r->size = myth_batch_size_of(myth_engine_plan(r->engine)->n_ubatch);
-    MYTH_TRY(myth_embedder_open(&r->embedder, r->engine, err));
-    r->n_most = eo.n_ubatch < eo.n_ctx ? eo.n_ubatch : eo.n_ctx;
+    st = myth_cli_plan(cli, &r->model, eo, &extra, err);
+    r->n_most = eo->n_ubatch < eo->n_ctx ? eo->n_ubatch : eo->n_ctx;
     r->n_most = r->n_most < r->model.config.n_ctx_train ? r->n_most : r->model.config.n_ctx_train;
-    r->dim = r->o->dim ? r->o->dim : myth_embedder_dim(r->embedder);
-    if (r->dim > myth_embedder_dim(r->embedder) || r->dim > MYTH_EMBED_DIM_MAX)
-        return myth_fail(err, MYTH_EARG,
-                         "--dim %u: the model's vectors have %u values; leave --dim out for all of them", r->dim,
-                         myth_embedder_dim(r->embedder));
-    if (r->n_most < 3)
+    if ((st == MYTH_OK || st == MYTH_ENOFIT) && r->n_most < 3)
         return myth_fail(err, MYTH_EARG, "-c %u: a text has at least three tokens", r->n_most);
 fail:
     return st;
 }
+
+static myth_status open_engine(run_state *r, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    MYTH_TRY(myth_cli_engine_open(r->cli, &r->engine, &r->model, &r->eo, err));
+    r->size = myth_batch_size_of(myth_engine_plan(r->engine)->n_ubatch);
+    st = myth_embedder_open(&r->embedder, r->engine, err);
+fail:
+    return st;
+}
+
+/* ---- the dry run ---- */
+
+/* Counts what a run would do; a plan that does not fit is shown, too. */
+static myth_status dry_run(run_state *r, myth_error *err)
+{
+    myth_texts_item it;
+    slot *s = r->slots;
+    uint64_t n_text = 0, n_fault = 0, n_tok = 0, id_bytes = 0;
+    bool has;
+    for (;;) {
+        myth_status st = myth_texts_next(&r->texts, &it, &has, err);
+        if (st == MYTH_OK && has) {
+            keep_id(r, s, &it);
+            st = s->fault[0] ? MYTH_OK : encode(r, r->group_ids, s, &it, err);
+        }
+        if (st == MYTH_OK)
+            st = myth_cancelled(r->cli->cancel) ? myth_fail(err, MYTH_ECANCEL, "interrupted while texts were counted")
+                                                : MYTH_OK;
+        if (st != MYTH_OK)
+            return st;
+        if (!has)
+            break;
+        n_text++;
+        id_bytes += s->n_id;
+        n_fault += s->fault[0] != '\0';
+        n_tok += s->fault[0] ? 0 : s->n_ids;
+        r->n_cut += !s->fault[0] && s->is_cut;
+    }
+    const bool is_array = r->form != MYTH_EMBED_JSONL;
+    const uint64_t bytes = is_array
+                             ? (r->form == MYTH_EMBED_NPY ? MYTH_NPY_HEADER : 0) + n_text * r->dim * sizeof(float)
+                             : id_bytes + n_text * (LINE_MORE + (uint64_t)r->dim * LINE_VALUE);
+    const myth_results_count count[] = {
+        {"texts", "texts", n_text},
+        {"faults", "at fault", n_fault},
+        {"tokens", "tokens", n_tok},
+        {"longest", "longest text", r->longest},
+        {"truncated", "cut", r->n_cut},
+        {"dim", "values a vector", r->dim},
+        {is_array ? "output_bytes" : "output_bytes_about", is_array ? "bytes" : "bytes, about", bytes},
+    };
+    const myth_work work = {.n_part = n_text - n_fault < UINT32_MAX ? (uint32_t)(n_text - n_fault) : UINT32_MAX,
+                            .prompt_tokens = n_tok};
+    return myth_results_print_counts(r->cli, &r->model, &r->eo, &work, count, sizeof(count) / sizeof(count[0]),
+                                     r->o->json, err);
+}
+
+/* ---- groups ---- */
 
 /* Reads the next lines, at most GROUP, and of those that are texts their ids; *has_more is false when these are the
  * last. */
@@ -327,12 +407,23 @@ static myth_status pass_group(run_state *r, bool *has_more, myth_error *err)
     return MYTH_OK;
 }
 
-static void show_progress(const run_state *r)
+/* What is left is told by the bytes of the input: a pipe has no end that is known. */
+static void show_progress(run_state *r)
 {
-    if (r->texts.total)
-        myth_term_progress(r->cli->term, "embed, KiB", r->texts.done >> 10, r->texts.total >> 10);
-    else
-        myth_term_progress(r->cli->term, "embed, texts", r->n_done, 0);
+    const double past = myth_seconds() - r->run_begin, done = (double)(r->texts.done - r->run_from);
+    const bool has_end = r->texts.total > 0 && done > 0.0;
+    if (r->cli->term->told)
+        r->cli->term->told(r->cli->term->told_arg, r->texts.total ? "embed, KiB" : "embed, texts",
+                           r->texts.total ? r->texts.done >> 10 : r->n_done, r->texts.total >> 10);
+    myth_results_show(r->cli, &r->drawn_at,
+                      &(myth_results_far){
+                          .what = "texts",
+                          .unit = "tok/s",
+                          .bound = "",
+                          .done = r->n_done,
+                          .rate = past > 0.0 ? (double)r->n_tok / past : 0.0,
+                          .left = has_end ? (double)(r->texts.total - r->texts.done) / done * past : -1.0,
+                      });
 }
 
 /* Texts have no positions to speak of: their tokens together are one prompt at depth 0. */
@@ -341,6 +432,7 @@ static void add_pace(run_state *r, const myth_embed_text *text, uint32_t n_text,
     uint64_t n = 0;
     for (uint32_t t = 0; t < n_text; t++)
         n += text[t].n;
+    r->n_tok += n;
     r->pace.n_tok[MYTH_PREFILL][0] += (double)n;
     r->pace.seconds[MYTH_PREFILL][0] += seconds;
 }
@@ -371,12 +463,17 @@ static myth_status embed_all(run_state *r, myth_error *err)
     myth_embed_text text[GROUP];
     uint32_t n_text, n_slot;
     bool has_more = true;
+    r->drawn_at = myth_seconds();
     while (has_more) {
         myth_status st = MYTH_OK;
         if (is_passed(r)) {
             if ((st = pass_group(r, &has_more, err)) != MYTH_OK)
                 return st;
             continue;
+        }
+        if (r->n_run == 0) {
+            r->run_begin = myth_seconds();
+            r->run_from = r->texts.done;
         }
         st = read_group(r, text, &n_text, &n_slot, &has_more, err);
         const float *v = r->vector;
@@ -396,6 +493,7 @@ static myth_status embed_all(run_state *r, myth_error *err)
         if (st != MYTH_OK)
             return st;
         r->n_done += n_slot;
+        r->n_run += n_slot;
         show_progress(r);
         if (myth_cancelled(r->cli->cancel) && has_more)
             return myth_fail(err, MYTH_ECANCEL, "interrupted after %llu text%s%s", (unsigned long long)r->n_done,
@@ -425,6 +523,13 @@ static void note_cuts(const run_state *r)
                        (unsigned long long)r->longest);
 }
 
+static void print_summary(const run_state *r)
+{
+    if (r->o->json && is_many(r))
+        printf("{\"rows\":%llu,\"faults\":%llu,\"run_rows\":%llu,\"truncated\":%llu}\n", (unsigned long long)r->n_done,
+               (unsigned long long)r->rows.n_fault, (unsigned long long)r->n_run, (unsigned long long)r->n_cut);
+}
+
 static myth_status compute(run_state *r, myth_error *err)
 {
     myth_status st = MYTH_OK;
@@ -435,7 +540,8 @@ static myth_status compute(run_state *r, myth_error *err)
             return myth_fail(err, MYTH_ENOTFOUND, "no shipped embedder found; give an EmbeddingGemma model with -m");
         flags.model = shipped;
     }
-    MYTH_TRY(myth_cli_model_open(r->cli, &r->model, &flags, &r->o->engine, MYTH_WEIGHTS_DATA, err));
+    MYTH_TRY(myth_cli_model_open(r->cli, &r->model, &flags, &r->o->engine,
+                                 r->o->dry_run ? MYTH_WEIGHTS_HEADER : MYTH_WEIGHTS_DATA, err));
     if (!r->model.config.is_bidirectional)
         return myth_fail(err, MYTH_EUNSUPPORTED,
                          "%s generates text; give an EmbeddingGemma model with -m, or leave -m and MYTHOS_MODEL out "
@@ -444,6 +550,12 @@ static myth_status compute(run_state *r, myth_error *err)
     if (!r->model.tokenizer)
         return myth_fail(err, MYTH_EUNSUPPORTED, "%s has no tokenizer; give a model with one",
                          myth_weights_path(r->model.weights));
+    st = prepare(r, err);
+    if (r->o->dry_run && (st == MYTH_OK || st == MYTH_ENOFIT)) {
+        st = dry_run(r, err);
+        goto fail;
+    }
+    MYTH_TRY(st);
     MYTH_TRY(open_engine(r, err));
     if (!myth_embedder_has_dense(r->embedder))
         myth_term_note(r->cli->term,
@@ -457,6 +569,8 @@ static myth_status compute(run_state *r, myth_error *err)
     note_cuts(r);
     if (st == MYTH_OK)
         st = finish_output(r, err);
+    if (st == MYTH_OK)
+        print_summary(r);
 fail:
     return st;
 }
@@ -483,29 +597,40 @@ static int run(myth_cli *cli, const void *opts)
     if (!myth_embed_prompt(r.o->prompt))
         return myth_cli_failf(cli, MYTH_EARG, "--prompt: got '%.40s', expected one of %s", r.o->prompt,
                               myth_embed_prompt_names());
-    if (r.o->json + r.o->jsonl + r.o->files > 1)
+    const bool is_summary = r.o->json && (r.o->output || r.o->dry_run); /* else it is the form of one text */
+    if ((r.o->json && !is_summary) + r.o->jsonl + r.o->files > 1)
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "embed: --json without -o reads one text, --jsonl a text on each line, --files a path on "
+                              "each line; give one of "
+                              "them");
+    r.form = form_of(r.o);
+    if (r.form != MYTH_EMBED_JSONL && !r.o->output && !r.o->dry_run)
+        return myth_cli_failf(cli, MYTH_EARG, "embed: --format %s needs -o FILE", form_name[r.form]);
+    struct stat info;
+    const char *input = cli->n_arg ? cli->arg[0] : "-";
+    if (stat(input, &info) == 0 && S_ISDIR(info.st_mode))
         return myth_cli_failf(
-            cli, MYTH_EARG,
-            "embed: --json reads one text, --jsonl a text on each line, --files a path on each line; give one of them");
-    if (r.o->format == 1 && !r.o->output)
-        return myth_cli_failf(cli, MYTH_EARG, "embed: --format npy needs -o FILE");
+            cli, MYTH_EIO,
+            "%.100s: a directory where a file is expected; for its files: find %.100s -type f | mythos "
+            "embed --files -",
+            input, input);
     if (!r.o->jsonl && myth_args_is_flag(cli->parsed, "line-bytes"))
         return myth_cli_failf(cli, MYTH_EARG, "embed: --line-bytes is about the lines of --jsonl; add it");
     if (!r.o->output && myth_args_is_flag(cli->parsed, "resume"))
         return myth_cli_failf(cli, MYTH_EARG, "embed: --resume is about a file that is written; add -o FILE");
-    if (myth_hint_check_output("-o", r.o->output, &err) != MYTH_OK)
+    if (!r.o->dry_run && myth_hint_check_output("-o", r.o->output, &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
     const char *divides = myth_shares_flag(&r.o->shares);
     if (divides && !is_many(&r))
         return myth_cli_failf(cli, MYTH_EARG, "embed: %s divides many texts; add --jsonl or --files", divides);
-    if (myth_shares_begin(cli, &r.o->shares, cli->n_arg ? cli->arg[0] : "-", r.o->output,
-                          r.o->resume == 0 || cli->goes_on, false, &err) != MYTH_OK)
+    if (myth_shares_begin(cli, &r.o->shares, input, r.o->output, r.o->resume == 0 || cli->goes_on, r.o->dry_run,
+                          &err) != MYTH_OK)
         return myth_cli_fail(cli, &err);
     myth_status st = compute(&r, &err);
     int code = st == MYTH_OK ? MYTH_EXIT_CLEAN : myth_cli_fail(cli, &err);
     if (st == MYTH_OK && r.rows.n_fault) {
         code = MYTH_EXIT_INCOMPLETE;
-        if (r.o->format == 0)
+        if (r.form == MYTH_EMBED_JSONL)
             myth_term_note(cli->term, "%llu line%s no text: \"error\" in its row says why",
                            (unsigned long long)r.rows.n_fault, r.rows.n_fault == 1 ? " is" : "s are");
     }
@@ -527,7 +652,7 @@ const myth_command myth_cmd_embed = {
               "files is read in the memory of the plan, and the vectors have the order of the texts. With -o the rows "
               "so far are "
               "kept in FILE.journal: a command that was ended goes on there when it is given again. A line that is no "
-              "text (not JSON, no \"text\", longer than --line-bytes) has \"error\" in its row, in an npy array a row "
+              "text (not JSON, no \"text\", longer than --line-bytes) has \"error\" in its row, in an array a row "
               "of NaN and a note, and the others go on (exit 3).",
     .group = groups,
     .n_group = sizeof(groups) / sizeof(groups[0]),

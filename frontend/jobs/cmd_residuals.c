@@ -4,13 +4,13 @@
  * Break     a journal beside the output (frontend/jobs/journal.h); SIGTERM ends after the present batch
  * Memory    does not grow with the number of prompts */
 #include "residual_plan.h"
+#include "results.h"
 #include "shares.h"
 
 #include "frontend/cli/hints.h"
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/plan_out.h"
 #include "frontend/rates/expect.h"
-#include "frontend/rates/progress.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/hash.h"
@@ -67,7 +67,7 @@ typedef struct {
     uint64_t count[MYTH_LABEL_MAX + 1];
     char journal_path[PATH_MAX];
     bool had_journal;
-    double seconds;
+    double seconds, drawn_at;
     uint64_t n_tok; /* of this run, in these seconds */
 } run_state;
 
@@ -188,35 +188,32 @@ static size_t list_facts(const run_state *r, myth_journal_fact f[FACT_N])
     return n;
 }
 
-static void show_progress(run_state *r, myth_progress *p)
+static void show_progress(run_state *r)
 {
-    char line[160], left[32];
     const myth_residual_state *s = myth_residual_run_state(r->run);
     const double rate = r->seconds > 0 ? (double)r->n_tok / r->seconds : 0;
     const uint64_t all = myth_shares_count(r->cli, r->p.survey.n_token), todo = all > s->n_token ? all - s->n_token : 0;
-    if (!myth_progress_is_due(p, r->cli->term->has_progress, myth_seconds()))
-        return;
-    int n = snprintf(line, sizeof(line), "residuals: %llu/%llu prompts", (unsigned long long)s->next,
-                     (unsigned long long)r->p.survey.n_item);
-    if (rate > 0)
-        snprintf(line + n, sizeof(line) - (size_t)n, ", %.0f tok/s, %s left", rate,
-                 myth_seconds_text(left, (double)todo / rate));
-    if (r->cli->term->has_progress)
-        myth_term_progress_line(r->cli->term, line);
-    else
-        myth_term_note(r->cli->term, "%s", line);
+    myth_results_show(r->cli, &r->drawn_at,
+                      &(myth_results_far){
+                          .what = "prompts",
+                          .unit = "tok/s",
+                          .bound = "",
+                          .done = s->next,
+                          .all = r->p.survey.n_item,
+                          .rate = rate,
+                          .left = rate > 0 ? (double)todo / rate : -1.0,
+                      });
 }
 
 static myth_status run_all(run_state *r, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    myth_progress progress;
     const uint64_t n_item = r->p.survey.n_item;
     bool has_more = myth_residual_run_state(r->run)->next < n_item, is_cut = false;
     if (myth_residual_run_state(r->run)->next && !r->cli->merges_shares)
         myth_term_note(r->cli->term, "going on after %llu of %llu prompts",
                        (unsigned long long)myth_residual_run_state(r->run)->next, (unsigned long long)n_item);
-    myth_progress_begin(&progress, 1, r->p.survey.n_token, myth_seconds());
+    r->drawn_at = myth_seconds();
     while (has_more && !myth_cancelled(r->cli->cancel)) {
         uint32_t n_tok = 0;
         double seconds = 0;
@@ -227,7 +224,7 @@ static myth_status run_all(run_state *r, myth_error *err)
         MYTH_TRY(st);
         r->n_tok += n_tok;
         r->seconds += seconds;
-        show_progress(r, &progress);
+        show_progress(r);
     }
     if (is_cut || (has_more && myth_residual_run_state(r->run)->next < n_item)) {
         if (!is_cut) /* else the state is that of the last commit */
@@ -387,11 +384,11 @@ static myth_status compute(run_state *r, myth_error *err)
                          (unsigned long long)r->p.survey.n_item, myth_s(r->p.survey.n_item), r->p.first_fault);
     r->p.po.is_done = is_done;
     r->p.po.user = r;
+    r->had_journal = has_journal(kept);
     snprintf(r->journal_path, sizeof(r->journal_path), "%.4000s.journal", kept);
     r->p.ro.job = r->journal_path;
     if (r->o->rows.rows)
         MYTH_TRY(rows_are_free(r, err));
-    r->had_journal = has_journal(kept);
     MYTH_TRY(
         myth_journal_open(&r->journal, kept, fact, list_facts(r, fact), r->o->resume == 0 || r->cli->goes_on, err));
     r->cli->has_journal = 1;

@@ -5,6 +5,7 @@
 
 #include "engine/base/outfile.h"
 #include "frontend/cli/npy.h"
+#include "frontend/cli/safetensors.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,11 +13,12 @@
 
 enum { FAULT_BYTES = 256 };
 
-myth_status myth_embed_rows_open(myth_embed_rows *v, myth_cli *cli, const char *output, uint32_t dim,
-                                 const myth_journal_fact *fact, size_t n_fact, bool goes_on, myth_error *err)
+myth_status myth_embed_rows_open(myth_embed_rows *v, myth_cli *cli, const char *output, myth_embed_form form,
+                                 uint32_t dim, const myth_journal_fact *fact, size_t n_fact, bool goes_on,
+                                 myth_error *err)
 {
     char path[PATH_MAX];
-    *v = (myth_embed_rows){.cli = cli, .output = output, .dim = dim};
+    *v = (myth_embed_rows){.cli = cli, .output = output, .form = form, .dim = dim};
     myth_status st = myth_journal_open(&v->journal, myth_shares_output(path, cli, output), fact, n_fact,
                                        goes_on || cli->goes_on, err);
     if (st == MYTH_OK)
@@ -62,6 +64,7 @@ typedef struct {
     const myth_embed_rows *v;
     FILE *f;
     myth_npy npy;
+    myth_safetensors tensors;
     uint64_t n;
     float absent[MYTH_EMBED_DIM_MAX];
 } writing;
@@ -77,6 +80,14 @@ static myth_status put_line(void *user, uint64_t index, const void *row, size_t 
     return MYTH_OK;
 }
 
+static myth_status put_values(writing *w, uint64_t index, const void *row, myth_error *err)
+{
+    if (w->v->form == MYTH_EMBED_NPY)
+        return myth_npy_write_row(&w->npy, index, row, err);
+    myth_safetensors_put(&w->tensors, row, w->v->dim * sizeof(float));
+    return MYTH_OK;
+}
+
 static myth_status put_row(void *user, uint64_t index, const void *row, size_t n, myth_error *err)
 {
     writing *w = user;
@@ -85,12 +96,12 @@ static myth_status put_row(void *user, uint64_t index, const void *row, size_t n
         w->n++;
         myth_term_note(v->cli->term, "%.*s; its row, %llu, is NaN", (int)n - (((const char *)row)[n - 1] == ' '),
                        (const char *)row, (unsigned long long)index);
-        return myth_npy_write_row(&w->npy, index, w->absent, err);
+        return put_values(w, index, w->absent, err);
     }
     if (index != w->n++ || n != v->dim * sizeof(float))
         return myth_fail(err, MYTH_EIO, "%s.journal: text %llu is missing; begin anew with --resume off", v->output,
                          (unsigned long long)(w->n - 1));
-    return myth_npy_write_row(&w->npy, index, row, err);
+    return put_values(w, index, row, err);
 }
 
 myth_status myth_embed_rows_finish(myth_embed_rows *v, uint64_t n, myth_error *err)
@@ -102,12 +113,17 @@ myth_status myth_embed_rows_finish(myth_embed_rows *v, uint64_t n, myth_error *e
         return myth_journal_complete(v->journal, err);
     if (st != MYTH_OK)
         return st;
-    for (uint32_t i = 0; i < v->dim; i++)
+    for (uint32_t i = 0; i < v->dim && v->form != MYTH_EMBED_JSONL; i++)
         w.absent[i] = NAN;
-    if (v->dim) {
+    if (v->form == MYTH_EMBED_NPY) {
         MYTH_TRY(myth_npy_create_rows(&w.npy, v->output, v->dim, err));
         MYTH_TRY(myth_journal_each(v->journal, put_row, &w, err));
         MYTH_TRY(myth_npy_finish_rows(&w.npy, n, err));
+    } else if (v->form == MYTH_EMBED_SAFETENSORS) {
+        const myth_safetensor t = {.name = "embeddings", .dtype = "F32", .n_dim = 2, .shape = {n, v->dim}};
+        MYTH_TRY(myth_safetensors_begin(&w.tensors, v->output, &t, 1, NULL, 0, err));
+        MYTH_TRY(myth_journal_each(v->journal, put_row, &w, err));
+        MYTH_TRY(myth_safetensors_end(&w.tensors, err));
     } else {
         MYTH_TRY(myth_out_print_open(&out, &w.f, v->output, err));
         st = myth_journal_each(v->journal, put_line, &w, err);
@@ -117,5 +133,6 @@ myth_status myth_embed_rows_finish(myth_embed_rows *v, uint64_t n, myth_error *e
     v->journal = NULL;
 fail:
     myth_npy_abandon(&w.npy);
+    myth_safetensors_abandon(&w.tensors);
     return st;
 }

@@ -4,7 +4,6 @@
 #include "batch_size.h"
 #include "engine/base/clock.h"
 #include "engine/base/hash.h"
-#include "frontend/rates/expect.h"
 #include "logprobs_line.h"
 
 #include <inttypes.h>
@@ -768,6 +767,8 @@ myth_status myth_logprobs_run(myth_logprobs *l, myth_error *err)
         st = end_group(l, err);
     if (st == MYTH_OK || st == MYTH_ECANCEL)
         st = myth_results_finish(&l->results, err);
+    if (st == MYTH_OK)
+        myth_results_keep_rate(&l->results, l->model, &l->eo, l->engine);
 fail:
     myth_term_progress_end(l->cli->term);
     return st;

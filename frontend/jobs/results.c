@@ -162,23 +162,49 @@ double myth_results_left(const myth_results_work *kind, size_t n)
     return seconds;
 }
 
+void myth_results_show(myth_cli *cli, double *drawn_at, const myth_results_far *far)
+{
+    myth_term *t = cli->term;
+    const double now = myth_seconds();
+    char line[160], text[32];
+    int n;
+    if (now - *drawn_at < (t->has_progress ? 0.1 : MYTH_PROGRESS_PLAIN_S))
+        return;
+    *drawn_at = now;
+    if (far->all)
+        n = snprintf(line, sizeof(line), "%.40s %" PRIu64 "/%" PRIu64, far->what, far->done, far->all);
+    else
+        n = snprintf(line, sizeof(line), "%.40s %" PRIu64, far->what, far->done);
+    if (far->rate > 0.0)
+        n += snprintf(line + n, sizeof(line) - (size_t)n, ", %.0f %.16s", far->rate, far->unit);
+    if (far->left >= 0.0)
+        snprintf(line + n, sizeof(line) - (size_t)n, ", %.16s%s left", far->bound, myth_seconds_text(text, far->left));
+    if (t->has_progress)
+        myth_term_progress_line(t, line);
+    else
+        myth_term_note(t, "%s", line);
+}
+
 void myth_results_progress(myth_results *r, const char *what, const char *bound, double left)
 {
-    const myth_term *t = r->cli->term;
-    const double now = myth_seconds(), past = now - r->begin;
-    char line[160], text[32];
-    if (now - r->drawn_at < (t->has_progress ? 0.1 : MYTH_PROGRESS_PLAIN_S))
-        return;
-    r->drawn_at = now;
-    const uint64_t done = myth_results_done(r), all = myth_shares_count(r->cli, r->n_item);
-    int n = snprintf(line, sizeof(line), "%.40s %" PRIu64 "/%" PRIu64 ", %.0f %.16s", what, done, all,
-                     (double)r->n_token / past, r->unit);
-    if (left >= 0.0 && n > 0 && (size_t)n < sizeof(line))
-        snprintf(line + n, sizeof(line) - (size_t)n, ", %s%s left", bound, myth_seconds_text(text, left));
-    if (t->has_progress)
-        myth_term_progress_line(r->cli->term, line);
-    else
-        myth_term_note(r->cli->term, "%s", line);
+    myth_results_show(r->cli, &r->drawn_at,
+                      &(myth_results_far){
+                          .what = what,
+                          .unit = r->unit,
+                          .bound = bound,
+                          .done = myth_results_done(r),
+                          .all = myth_shares_count(r->cli, r->n_item),
+                          .rate = (double)r->n_token / (myth_seconds() - r->begin),
+                          .left = left,
+                      });
+}
+
+void myth_results_keep_rate(const myth_results *r, const myth_model *model, const myth_engine_opts *eo,
+                            const myth_engine *engine)
+{
+    const myth_pace pace = {.n_tok[MYTH_PREFILL][0] = (double)r->n_token,
+                            .seconds[MYTH_PREFILL][0] = myth_seconds() - r->begin};
+    myth_expect_keep(r->cli, model, eo, engine, &pace);
 }
 
 /* ---- the output ---- */
@@ -235,15 +261,20 @@ fail:
 
 /* ---- the plan ---- */
 
-myth_status myth_results_print_plan(myth_cli *cli, const myth_model *model, const myth_engine_opts *eo,
-                                    const myth_prompts_survey *s, const myth_work *work, const myth_results_count *more,
-                                    size_t n_more, bool as_json, myth_error *err)
+static void print_counts(myth_json_out *j, const myth_results_count *count, size_t n)
 {
-    const myth_results_count own[] = {{"prompts", "prompts", s->n_item},
-                                      {"faults", "at fault", s->n_fault},
-                                      {"prompt_tokens", "prompt tokens", s->n_token},
-                                      {"longest_prompt", "longest prompt", s->longest}};
-    enum { N_OWN = sizeof(own) / sizeof(own[0]) };
+    for (size_t i = 0; i < n; i++)
+        if (j)
+            myth_jout_key_u64(j, count[i].key, count[i].n);
+        else
+            printf("%-20s %" PRIu64 "\n", count[i].label, count[i].n);
+}
+
+/* Two lists of counts. */
+static myth_status print_plan(myth_cli *cli, const myth_model *model, const myth_engine_opts *eo, const myth_work *work,
+                              const myth_results_count *own, size_t n_own, const myth_results_count *more,
+                              size_t n_more, bool as_json, myth_error *err)
+{
     myth_expectation e;
     myth_json_out j;
     const myth_status st = myth_expect(&e, cli, model, eo, NULL, work, err);
@@ -253,13 +284,8 @@ myth_status myth_results_print_plan(myth_cli *cli, const myth_model *model, cons
         myth_jout_start(&j, stdout);
         myth_jout_object(&j);
     }
-    for (size_t i = 0; i < N_OWN + n_more; i++) {
-        const myth_results_count *c = i < N_OWN ? &own[i] : &more[i - N_OWN];
-        if (as_json)
-            myth_jout_key_u64(&j, c->key, c->n);
-        else
-            printf("%-20s %" PRIu64 "\n", c->label, c->n);
-    }
+    print_counts(as_json ? &j : NULL, own, n_own);
+    print_counts(as_json ? &j : NULL, more, n_more);
     if (!as_json) {
         myth_plan_print_text(stdout, &cli->plan);
         myth_expect_print_text(stdout, &e, work);
@@ -271,6 +297,24 @@ myth_status myth_results_print_plan(myth_cli *cli, const myth_model *model, cons
     myth_expect_print_json(&j, &e, work);
     myth_jout_end(&j);
     return MYTH_OK;
+}
+
+myth_status myth_results_print_counts(myth_cli *cli, const myth_model *model, const myth_engine_opts *eo,
+                                      const myth_work *work, const myth_results_count *count, size_t n_count,
+                                      bool as_json, myth_error *err)
+{
+    return print_plan(cli, model, eo, work, count, n_count, NULL, 0, as_json, err);
+}
+
+myth_status myth_results_print_plan(myth_cli *cli, const myth_model *model, const myth_engine_opts *eo,
+                                    const myth_prompts_survey *s, const myth_work *work, const myth_results_count *more,
+                                    size_t n_more, bool as_json, myth_error *err)
+{
+    const myth_results_count own[] = {{"prompts", "prompts", s->n_item},
+                                      {"faults", "at fault", s->n_fault},
+                                      {"prompt_tokens", "prompt tokens", s->n_token},
+                                      {"longest_prompt", "longest prompt", s->longest}};
+    return print_plan(cli, model, eo, work, own, sizeof(own) / sizeof(own[0]), more, n_more, as_json, err);
 }
 
 /* ---- facts and numbers ---- */

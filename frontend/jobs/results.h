@@ -72,9 +72,20 @@ typedef struct {
     double done, left, seconds; /* seconds: that `done` tokens took */
 } myth_results_work;
 double myth_results_left(const myth_results_work *kind, size_t n);
-/* A line about the progress when one is due: "answers 12/64, 210 tok/s, at most 3 min 20 s left". bound: "at most " or
- * "". left: seconds, < 0 = not known. */
+/* How far a job is. */
+typedef struct {
+    const char *what, *unit, *bound; /* "answers", "tok/s"; "at most " or "" */
+    uint64_t done, all;              /* all: 0 = not known */
+    double rate, left;               /* units a second, <= 0 = not known; seconds, < 0 = not known */
+} myth_results_far;
+/* A line about it when one is due, which moves *drawn_at to the present: "answers 12/64, 210 tok/s, at most 3 min 20 s
+ * left". */
+void myth_results_show(myth_cli *cli, double *drawn_at, const myth_results_far *far);
+/* The same of a job's rows. */
 void myth_results_progress(myth_results *r, const char *what, const char *bound, double left);
+/* Keeps the rate at which this run read n_token tokens, for the estimates of the next; of a job that writes none. */
+void myth_results_keep_rate(const myth_results *r, const myth_model *model, const myth_engine_opts *eo,
+                            const myth_engine *engine);
 /* Commits; when every item is there, writes the output and removes the journal. MYTH_ECANCEL otherwise: the message
  * says how many there are, and that the same command goes on. */
 myth_status myth_results_finish(myth_results *r, myth_error *err);
@@ -90,11 +101,15 @@ void myth_results_fact_f32(myth_journal_fact *dst, size_t *n, const char *name, 
 /* The facts of every job: the command, the model, the prompts, and what of the machine decides bits. */
 void myth_results_facts(myth_journal_fact *dst, size_t *n, const myth_cli *cli, const myth_model *model,
                         const myth_engine_opts *eo, const myth_prompts_survey *prompts);
-/* What --dry-run prints: the survey, the job's own counts, the plan of this run, and the seconds of the work. */
+/* What --dry-run prints: counts, the plan of this run, and the seconds of the work. */
 typedef struct {
     const char *key, *label;
     uint64_t n;
 } myth_results_count;
+myth_status myth_results_print_counts(myth_cli *cli, const myth_model *model, const myth_engine_opts *eo,
+                                      const myth_work *work, const myth_results_count *count, size_t n_count,
+                                      bool as_json, myth_error *err);
+/* The same: the survey of prompts, then the job's own counts. */
 myth_status myth_results_print_plan(myth_cli *cli, const myth_model *model, const myth_engine_opts *eo,
                                     const myth_prompts_survey *s, const myth_work *work, const myth_results_count *more,
                                     size_t n_more, bool as_json, myth_error *err);

@@ -18,8 +18,11 @@ static void reckon(myth_expectation *e, const myth_work *w)
     const double expected = mean < most ? mean : most;
     e->prefill = myth_rates_seconds(r, MYTH_PREFILL, w->depth, (double)w->prompt_tokens);
     e->turns = myth_rates_seconds(r, MYTH_PREFILL, w->end, (double)w->turn_most);
-    e->from = e->prefill + myth_rates_seconds(r, MYTH_DECODE, w->end, expected);
-    e->to = e->prefill + e->turns + myth_rates_seconds(r, MYTH_DECODE, w->end + each / 2, most);
+    e->from = e->to = e->prefill;
+    if (!w->answer_most)
+        return;
+    e->from += myth_rates_seconds(r, MYTH_DECODE, w->end, expected);
+    e->to += e->turns + myth_rates_seconds(r, MYTH_DECODE, w->end + each / 2, most);
 }
 
 /* The kept or named rates of a key. */
@@ -87,7 +90,8 @@ myth_status myth_expect(myth_expectation *out, myth_cli *cli, const myth_model *
     if (work && !as)
         take_at_once(out, &key, work->n_at_once);
     out->mean = r->n_answer >= 1 ? r->answer_tokens / r->n_answer : -1;
-    out->is_known = myth_rates_are_known(r) || (!work && (r->n_point[MYTH_PREFILL] || r->n_point[MYTH_DECODE]));
+    out->is_known = myth_rates_are_known(r) || (!work && (r->n_point[MYTH_PREFILL] || r->n_point[MYTH_DECODE])) ||
+                    (work && !work->answer_most && r->n_point[MYTH_PREFILL]);
     if (work && !work->n_part && work->n_kept) {
         out->is_known = true;
         snprintf(out->source, sizeof(out->source), "every answer is kept from an earlier run");
@@ -246,6 +250,12 @@ void myth_expect_print_text(FILE *f, const myth_expectation *e, const myth_work 
     }
     if (!w) {
         print_rates(f, e);
+        return;
+    }
+    if (!w->answer_most) {
+        fprintf(f, "expected         %s: %llu tokens at %.4g tok/s\n  rates          %s\n",
+                myth_seconds_text(from, e->prefill), (unsigned long long)w->prompt_tokens,
+                rate_at(&e->rates, MYTH_PREFILL, w->depth), e->source);
         return;
     }
     fprintf(f, "expected         %s to %s\n", myth_seconds_text(from, e->from), myth_seconds_text(to, e->to));

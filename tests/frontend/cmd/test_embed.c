@@ -215,6 +215,27 @@ static void npy_holds_a_row_for_each_text(void **state)
     cli_expect(&r, ENCODER "--format npy --jsonl", 2);
 }
 
+/* Without --format the name of the file says the form; an array of safetensors has the rows of the .npy. */
+static void the_name_says_the_form(void **state)
+{
+    (void)state;
+    cli_shell(&r,
+              "for i in $(seq 70); do printf '\"text %d\"\\n' $i; done >\"$D/n.jsonl\"; echo 3 >>\"$D/n.jsonl\"; "
+              "for f in n.npy n.safetensors n.txt; do \"$M\" " ENCODER
+              "--jsonl \"$D/n.jsonl\" --dim 32 -o \"$D/$f\"; done; "
+              "\"$M\" " ENCODER "--jsonl \"$D/n.jsonl\" --dim 32 -o \"$D/as.npy\" --format jsonl; "
+              "cmp \"$D/as.npy\" \"$D/n.txt\" && head -c 12 \"$D/n.txt\" && head -c 6 \"$D/n.npy\" | tail -c 5 && "
+              "tail -c +129 \"$D/n.npy\" >\"$D/values\" && tail -c 9088 \"$D/n.safetensors\" | cmp - \"$D/values\" && "
+              "tail -c +9 \"$D/n.safetensors\" | head -c 90 && wc -c <\"$D/values\"; rm \"$D\"/n.* \"$D\"/as.npy "
+              "\"$D\"/values");
+    assert_int_equal(r.code, 0);
+    static const char want[] =
+        "{\"embedding\"NUMPY{\"__metadata__\":{},\"embeddings\":{\"dtype\":\"F32\",\"shape\":[71,32],"
+        "\"data_offsets\":[0,9088]}}";
+    if (strncmp(r.out, want, sizeof(want) - 1) != 0)
+        fail_msg("%s", r.out);
+}
+
 /* Lines with every kind of fault, the last one behind more lines than a group has; without them, in `good`. */
 static void write_faults(void)
 {
@@ -224,6 +245,41 @@ static void write_faults(void)
               "for i in $(seq 70); do printf '{\"text\":\"text %d\",\"id\":%d}\\n' $i $i; done; echo '{\"text\":'; } "
               ">\"$D/bad.jsonl\"; sed -n '1p;9,78p' \"$D/bad.jsonl\" >\"$D/good.jsonl\"");
     assert_int_equal(r.code, 0);
+}
+
+/* The tokens of a dry run are those of the run, the bytes of an array its file's; nothing is written, and seconds are
+ * known once the model ran. */
+static void a_dry_run_counts_what_a_run_has(void **state)
+{
+    (void)state;
+    double sum = 0.0;
+    write_faults();
+    cli_shell(&r, "{ head -c 400 /dev/zero | tr '\\0' 'a' | sed 's/.*/\"&\"/'; echo; } >>\"$D/bad.jsonl\"");
+    json_t *j = cli_json(&r, ENCODER "--jsonl $D/bad.jsonl -o $D/dry.npy --prompt query --dry-run --json");
+    cli_shell(&r, "ls $D | grep dry");
+    assert_string_equal(r.out, "");
+    assert_int_equal((int)cli_number(j, "texts"), 79);
+    assert_int_equal((int)cli_number(j, "faults"), 7);
+    assert_int_equal((int)cli_number(j, "truncated"), 1);
+    assert_int_equal((int)cli_number(j, "dim"), 64);
+    assert_int_equal((int)cli_number(j, "output_bytes"), 128 + 79 * 64 * 4);
+    cli_expect(&r, ENCODER "--jsonl $D/bad.jsonl -o $D/dry.jsonl --prompt query --json", 3);
+    json_t *done = json_loads(r.out, 0, NULL);
+    assert_non_null(done);
+    assert_int_equal((int)cli_number(done, "rows"), 79);
+    assert_int_equal((int)cli_number(done, "run_rows"), 79);
+    assert_int_equal((int)cli_number(done, "faults"), 7);
+    assert_int_equal((int)cli_number(done, "truncated"), 1);
+    json_decref(done);
+    cli_shell(&r, "sed -n 's/.*\"tokens\":\\([0-9]*\\).*/\\1/p' $D/dry.jsonl");
+    for (char *at = r.out; *at; at = strchr(at, '\n') + 1)
+        sum += strtod(at, NULL);
+    assert_true(sum > 0.0 && sum == cli_number(j, "tokens"));
+    json_decref(j);
+    cli_expect(&r, ENCODER "--jsonl $D/bad.jsonl --dry-run", 0);
+    assert_non_null(strstr(r.out, "texts                79\nat fault             7\n"));
+    assert_non_null(strstr(r.out, "\nexpected         "));
+    cli_shell(&r, "rm $D/dry.jsonl");
 }
 
 /* A line that is no text is a row with its error, and the others are as without it. */
@@ -476,6 +532,8 @@ int main(void)
         cmocka_unit_test(any_number_of_lines_keeps_its_order),
         cmocka_unit_test(files_of_a_list_are_texts),
         cmocka_unit_test(npy_holds_a_row_for_each_text),
+        cmocka_unit_test(the_name_says_the_form),
+        cmocka_unit_test(a_dry_run_counts_what_a_run_has),
         cmocka_unit_test(faults_are_rows),
         cmocka_unit_test(faults_of_an_array_are_named),
         cmocka_unit_test(a_file_that_vanishes_is_a_row),

@@ -65,6 +65,33 @@ static void a_run_is_what_the_next_plan_knows(void **state)
     assert_non_null(strstr(r.out, "measured on "));
 }
 
+/* What writes no answers needs no rate of answers: one run of the job tells the next how long it takes. */
+static void a_job_without_answers_is_known_by_its_prompts(void **state)
+{
+    (void)state;
+    static const char *const job[] = {"embed -m random:embeddinggemma-tiny:f32 --jsonl $D/l -o $D/l.out ",
+                                      "logprobs -m random:gemma3-tiny:q8_0 $D/l -o $D/l.out "};
+    char line[256];
+    cli_shell(&r, "for i in $(seq 200); do echo '\"a line of some tokens\"'; done >$D/l");
+    for (int i = 0; i < 2; i++) {
+        snprintf(line, sizeof(line), "%s--dry-run --json", job[i]);
+        json_t *e = expected(line);
+        assert_true(json_is_false(json_object_get(e, "known")));
+        json_decref(e);
+        cli_expect(&r, job[i], 0);
+        e = expected(line);
+        assert_true(json_is_true(json_object_get(e, "known")));
+        assert_true(cli_number(e, "prefill_tokens") > 1000);
+        assert_true(cli_number(e, "seconds_from") > 0);
+        assert_true(cli_number(e, "seconds_from") == cli_number(e, "seconds_to"));
+        json_decref(e);
+        snprintf(line, sizeof(line), "%s--dry-run", job[i]);
+        cli_expect(&r, line, 0);
+        assert_non_null(strstr(r.out, "\n  rates          measured on this machine ("));
+        assert_null(strstr(r.out, "answer"));
+    }
+}
+
 static void bench_measures_too(void **state)
 {
     (void)state;
@@ -273,6 +300,7 @@ int main(void)
         cmocka_unit_test(a_device_that_is_not_here_is_planned),
         cmocka_unit_test(offload_is_reckoned_from_the_link_and_the_rate),
         cmocka_unit_test(a_run_is_what_the_next_plan_knows),
+        cmocka_unit_test(a_job_without_answers_is_known_by_its_prompts),
         cmocka_unit_test(bench_measures_too),
         cmocka_unit_test(generate_and_embed_measure_too),
         cmocka_unit_test(a_run_with_offload_measures_the_link),
