@@ -194,6 +194,24 @@ void myth_suggestion_apply(const myth_suggestion *s, myth_engine_opts *opts, myt
 /* One line about the first device whose limit is exceeded: "needs 1.2 GiB, limit 1.0 GiB". */
 void myth_plan_refusal(const myth_plan *plan, char *dst, size_t cap);
 
+/* What a plan has for one layer, or for what belongs to none. */
+typedef struct {
+    int ledger;              /* of the device that computes it                                       */
+    uint64_t weight_bytes;   /* of class WEIGHTS, on that device or for it in host memory            */
+    uint64_t in_place_bytes; /* matrices that are used where the file is mapped, or was read to      */
+    uint64_t kv_bytes;       /* keys and values of all sequences and checkpoints; 0 = it keeps none  */
+} myth_layer_bytes;
+typedef struct {
+    /* [n_layer], and behind them what belongs to no layer: embedding, head, the slots of offload, a file that was read
+     * into memory. Over all of them weight_bytes and kv_bytes sum to the plan's classes WEIGHTS and KV_*. */
+    myth_layer_bytes layer[MYTH_LAYER_MAX + 1];
+    uint32_t n_layer;
+    uint64_t sequence_bytes; /* keys and values that each of n_seq sequences may take */
+} myth_layers;
+/* Divides a plan with these options, which has filled in n_ctx, n_ubatch and page_tok, by layer. Errors as of
+ * myth_plan_make. */
+myth_status myth_plan_layers(myth_layers *out, const myth_model *model, const myth_engine_opts *opts, myth_error *err);
+
 /* ---- engine ---- */
 
 typedef struct myth_engine myth_engine;

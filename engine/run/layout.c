@@ -428,6 +428,28 @@ static uint64_t block_values(const myth_model *m)
     return most;
 }
 
+/* Embedding and the model's own matrices that the first part has, and the head's that the last has. */
+static uint64_t first_matrices(const myth_layout *layout, const myth_model *m)
+{
+    return matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0) + model_bytes(layout, m, MYTH_AT_FIRST, false);
+}
+static uint64_t last_matrices(const myth_layout *layout, const myth_model *m)
+{
+    const bool is_first = layout->n_part == 1;
+    return (m->config.has_head ? matrix_bytes(m, &myth_slots_model[MYTH_SLOT_HEAD], 0)
+            : is_first         ? 0
+                               : matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0)) +
+           model_bytes(layout, m, MYTH_AT_LAST, false);
+}
+
+/* Of the model: what is kept in f32 besides the layers' vectors. */
+static uint64_t model_norms(const myth_layout *layout, const myth_model *m, bool is_first, bool is_last)
+{
+    return (is_last ? 4 * myth_slot_size(&m->config, 0, myth_slots_model[MYTH_SLOT_OUTPUT_NORM].rows) : 0) +
+           (is_first ? model_bytes(layout, m, MYTH_AT_FIRST, true) : 0) +
+           (is_last ? model_bytes(layout, m, MYTH_AT_LAST, true) : 0);
+}
+
 /* Matrices are used in place on the CPU unless they are made from a seed; every other device has copies. */
 static void size_weights(myth_layout *layout, const myth_model *m)
 {
@@ -437,10 +459,7 @@ static void size_weights(myth_layout *layout, const myth_model *m)
     for (uint32_t i = 0; i < layout->n_part; i++) {
         myth_layout_part *p = &layout->part[i];
         bool is_first = i == 0, is_last = i + 1 == layout->n_part, copies = p->copies = is_random || !p->is_host;
-        uint64_t norms = is_last ? 4 * myth_slot_size(c, 0, myth_slots_model[MYTH_SLOT_OUTPUT_NORM].rows) : 0,
-                 matrices = 0;
-        norms += is_first ? model_bytes(layout, m, MYTH_AT_FIRST, true) : 0;
-        norms += is_last ? model_bytes(layout, m, MYTH_AT_LAST, true) : 0;
+        uint64_t norms = model_norms(layout, m, is_first, is_last), matrices = 0;
         for (uint32_t l = p->layer0; l < p->layer1; l++) {
             for (const myth_slot *s = f->slots; s->hf; s++) {
                 if (!myth_slot_is_there(c, s, l))
@@ -454,13 +473,9 @@ static void size_weights(myth_layout *layout, const myth_model *m)
             layout->expert_bytes += layout->expert[l];
         }
         if (copies && is_first)
-            layout->first_bytes =
-                matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0) + model_bytes(layout, m, MYTH_AT_FIRST, false);
+            layout->first_bytes = first_matrices(layout, m);
         if (copies && is_last)
-            layout->last_bytes = (c->has_head ? matrix_bytes(m, &myth_slots_model[MYTH_SLOT_HEAD], 0)
-                                  : is_first  ? 0
-                                              : matrix_bytes(m, &myth_slots_model[MYTH_SLOT_EMBED], 0)) +
-                                 model_bytes(layout, m, MYTH_AT_LAST, false);
+            layout->last_bytes = last_matrices(layout, m);
         *(layout->opts.host_head && !p->is_host ? &layout->host_class[MYTH_MEM_WEIGHTS] : &matrices) +=
             (is_first ? layout->first_bytes : 0) + (is_last ? layout->last_bytes : 0);
         p->buf[MYTH_BUF_norms] = norms;
@@ -477,6 +492,54 @@ static void size_weights(myth_layout *layout, const myth_model *m)
         if (layout->host[MYTH_HOST_load] < row)
             layout->host[MYTH_HOST_load] = row;
     }
+}
+
+/* Weights of layer l of part p: what is taken for it, and what is used in the file. */
+static void layer_weights(myth_layer_bytes *out, const myth_layout *layout, const myth_layout_part *p,
+                          const myth_model *m, uint32_t l)
+{
+    const bool is_random = myth_weights_get_format(m->weights) == MYTH_FORMAT_RANDOM;
+    out->weight_bytes = layout->matrix[l] + layout->expert[l] + (is_random ? layout->offloaded[l] : 0) +
+                        myth_low_rank_bytes(m, l, l + 1);
+    out->in_place_bytes = is_random ? 0 : layout->offloaded[l];
+    for (const myth_slot *s = myth_family_get(m->config.family)->slots; s->hf; s++) {
+        if (!myth_slot_is_there(&m->config, s, l))
+            continue;
+        if (myth_slot_is_f32(s))
+            out->weight_bytes += 4 * myth_slot_rows(&m->config, s, l) * myth_slot_size(&m->config, l, s->cols);
+        else if (!p->copies && myth_slot_is_matrix(s))
+            out->in_place_bytes += matrix_bytes(m, s, l);
+    }
+}
+
+void myth_layout_layers(myth_layers *out, const myth_layout *layout, const myth_model *m)
+{
+    const myth_config *c = &m->config;
+    myth_layer_bytes *rest = &out->layer[c->n_layer];
+    *out = (myth_layers){
+        .n_layer = c->n_layer,
+        .sequence_bytes = layout->n_entry * layout->page_bytes + layout->ring_bytes,
+    };
+    for (uint32_t i = 0; i < layout->n_part; i++) {
+        const myth_layout_part *p = &layout->part[i];
+        const uint64_t slots = p->slot_bytes[0] + p->slot_bytes[1];
+        const bool is_first = i == 0, is_last = i + 1 == layout->n_part, holds_kv = !layout->opts.no_cache;
+        for (uint32_t l = p->layer0; l < p->layer1; l++) {
+            myth_layer_bytes *of = &out->layer[l];
+            of->ledger = p->ledger;
+            layer_weights(of, layout, p, m, l);
+            if (holds_kv && c->layer[l].kv_source == l)
+                of->kv_bytes =
+                    myth_layout_layer_bytes(layout, c, l) * (c->layer[l].is_global ? layout->n_page : layout->n_ring);
+        }
+        rest->weight_bytes += model_norms(layout, m, is_first, is_last);
+        if (!p->copies)
+            rest->in_place_bytes +=
+                (is_first ? first_matrices(layout, m) : 0) + (is_last ? last_matrices(layout, m) : 0);
+        *(layout->opts.offload == MYTH_OFFLOAD_KV ? &rest->kv_bytes : &rest->weight_bytes) += slots;
+    }
+    rest->ledger = layout->part[0].ledger;
+    rest->weight_bytes += layout->first_bytes + layout->last_bytes;
 }
 
 uint32_t myth_layout_part_of_residual(const myth_layout *layout, uint32_t l)

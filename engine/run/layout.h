@@ -197,6 +197,8 @@ int myth_layout_kv_buf(const myth_layout_part *p, const myth_config *c, uint32_t
 uint64_t myth_layout_kv_bytes(const myth_layout_part *p, int buf);
 /* Bytes of layer l in a page of its kind (a page or a ring). */
 uint64_t myth_layout_layer_bytes(const myth_layout *layout, const myth_config *c, uint32_t l);
+/* Divides weights, keys and values by layer (engine.h), without what the model itself books. */
+void myth_layout_layers(myth_layers *out, const myth_layout *layout, const myth_model *m);
 /* The first devices of the list `names` (NULL = auto), resolved, at most cap; *n says how many there are. MYTH_EDEVICE,
  * MYTH_EARG. */
 myth_status myth_layout_devices(char out[][MYTH_DEVICE_NAME_MAX], uint32_t cap, uint32_t *n, const char *names,

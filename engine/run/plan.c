@@ -506,6 +506,19 @@ myth_status myth_plan_make(myth_plan *out, const myth_model *model, const myth_e
     return MYTH_OK;
 }
 
+myth_status myth_plan_layers(myth_layers *out, const myth_model *model, const myth_engine_opts *opts, myth_error *err)
+{
+    myth_layout layout;
+    uint64_t own[MYTH_MEM_CLASS_N] = {0};
+    const myth_status st = myth_layout_make(&layout, model, opts, err);
+    if (st != MYTH_OK)
+        return st;
+    myth_layout_layers(out, &layout, model);
+    add_model(own, model);
+    out->layer[out->n_layer].weight_bytes += own[MYTH_MEM_WEIGHTS];
+    return MYTH_OK;
+}
+
 static void print_bytes(char *dst, size_t cap, uint64_t n)
 {
     if (n >= 1ull << 30)

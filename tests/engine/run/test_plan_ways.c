@@ -1,6 +1,6 @@
 /* test_plan_ways.c - ways to fit: the sizes that a refusal proposes are the largest there are, found by trying all;
  * layers divided by what devices may have; the embedding and the head in host memory, with the bits that they have on
- * the device. */
+ * the device. And what a plan has for each layer. */
 #include "tests/support/rig.h"
 #include "kernels/device.h"
 
@@ -32,22 +32,24 @@ static void sizes_proposed_are_the_largest(void **state)
                                        "random:gemma4-tiny:bf16"};
     uint64_t rng = check_seed();
     uint32_t n_seen[3] = {0};
-    const uint32_t n_round = check_is_full() ? 2500 : check_sample(40);
+    const uint32_t n_round = check_trials(10000, 40);
+    myth_mem *mem[4];
+    myth_model model[4];
+    for (int i = 0; i < 4; i++)
+        open_header(&mem[i], &model[i], spec[i]);
     for (uint32_t round = 0; round < n_round; round++) {
-        myth_mem *mem;
-        myth_model m;
+        const myth_model *m = &model[round % 4];
         myth_plan all, p;
-        open_header(&mem, &m, spec[round % 4]);
         myth_engine_opts o = {
             .device = "cpu",
             .n_threads = 2,
-            .n_ctx = 300 + check_below(&rng, m.config.n_ctx_train < 8000 ? m.config.n_ctx_train - 300 : 7700),
+            .n_ctx = 300 + check_below(&rng, m->config.n_ctx_train < 8000 ? m->config.n_ctx_train - 300 : 7700),
             .n_ubatch = 16 + check_below(&rng, 1000),
             .n_seq = 1 + check_below(&rng, 9),
         };
-        assert_ok(myth_plan_make(&all, &m, &o, NULL, NULL, false, &rig_err));
+        assert_ok(myth_plan_make(&all, m, &o, NULL, NULL, false, &rig_err));
         const myth_mem_limits limits = {.bytes = {all.total_bytes / 1000 * (20 + check_below(&rng, 970))}};
-        assert_ok(myth_plan_make(&p, &m, &o, NULL, &limits, false, &rig_err));
+        assert_ok(myth_plan_make(&p, m, &o, NULL, &limits, false, &rig_err));
         assert_false(p.fits);
         o.n_ctx = p.n_ctx;
         o.n_ubatch = p.n_ubatch;
@@ -67,7 +69,7 @@ static void sizes_proposed_are_the_largest(void **state)
             for (int64_t v = low + (int64_t)(was - 1 - low) / step * step; v >= (int64_t)low && low < was; v -= step) {
                 t = o;
                 *(k == 0 ? &t.n_ubatch : k == 1 ? &t.n_ctx : &t.n_seq) = (uint32_t)v;
-                if (fits(&m, &t, &limits)) {
+                if (fits(m, &t, &limits)) {
                     want[k] = (uint32_t)v;
                     break;
                 }
@@ -89,8 +91,11 @@ static void sizes_proposed_are_the_largest(void **state)
                          got[k], want[k]);
             n_seen[k] += want[k] > 0;
         }
-        close_header(mem, &m);
     }
+    for (int i = 0; i < 4; i++)
+        close_header(mem[i], &model[i]);
+    printf("%u budgets; sizes that fit: %u rows, %u contexts, %u numbers of sequences\n", n_round, n_seen[0], n_seen[1],
+           n_seen[2]);
     assert_true(n_round < 40 || (n_seen[0] && n_seen[1] && n_seen[2])); /* no small sample */
 }
 
@@ -405,6 +410,128 @@ static void a_wrong_option_is_named(void **state)
     }
 }
 
+/* Keys and values of one layer, counted from its shape: rows of pages (or of a ring) of all holders. */
+static uint64_t kv_of_layer(const myth_config *c, uint32_t l, const myth_engine_opts *o, const myth_plan *p)
+{
+    const myth_layer_config *lc = &c->layer[l];
+    const uint32_t window = c->window && c->window < p->n_ctx ? c->window : p->n_ctx;
+    const uint64_t n_row = lc->is_global ? (uint64_t)p->n_page * p->page_tok : (o->n_seq + o->n_checkpoint) * window;
+    const uint64_t k_row = lc->k_is_v && lc->is_global ? 0 : myth_row_bytes(p->type_k, lc->head_dim);
+    return lc->kv_source == l ? n_row * lc->n_head_kv * (k_row + myth_row_bytes(p->type_v, lc->head_dim)) : 0;
+}
+
+/* What a plan has for its layers, and for what belongs to none, is all of its weights, keys and values; each layer's
+ * keys and values are those of its shape, and a sequence has its share of them. */
+static void a_plan_is_divided_by_layer(void **state)
+{
+    (void)state;
+    static const char *const spec[] = {
+        "random:gemma1-tiny:q4_0",
+        "random:gemma2-tiny:bf16",
+        "random:gemma3-tiny:q8_0",
+        "random:gemma3n-tiny:q8_0",
+        "random:gemma4-tiny:bf16",
+        "random:gemma4-e-tiny:q8_0",
+        "random:gemma4-moe-tiny:q4_0",
+        "random:gemma3-270m:q8_0",
+        "random:gemma4-31b:q4_0",
+        "gemma4-unified",
+        "gemma3-sharded",
+        "gemma3n",
+    };
+    uint64_t rng = check_seed();
+    uint32_t n_in_place = 0, n_slot = 0;
+    static myth_layers part;
+    for (uint32_t round = 0; round < 16 * check_sample(12); round++) {
+        static const char *const device[] = {"cpu", "vulkan:0", "cpu,vulkan:0", "vulkan:0,vulkan:1"};
+        char path[1024], model_dir[128];
+        const char *name = spec[round % 12];
+        myth_mem *mem;
+        myth_model m;
+        myth_plan p;
+        snprintf(model_dir, sizeof(model_dir), "tests/golden/models/%s", name);
+        open_header(&mem, &m, strchr(name, ':') ? name : check_path(path, sizeof(path), model_dir));
+        myth_engine_opts o = {
+            .device = device[check_below(&rng, 4)],
+            .n_threads = 1,
+            .n_ctx = 1 + check_below(&rng, 300),
+            .n_seq = 1 + check_below(&rng, 3),
+            .n_checkpoint = check_below(&rng, 3),
+            .no_cache = check_below(&rng, 8) == 0,
+            .host_head = check_below(&rng, 3) == 0,
+            .n_cpu_moe = check_below(&rng, 3),
+        };
+        o.offload = (myth_offload)check_below(&rng, o.no_cache ? 2 : 3);
+        o.n_host_kv = o.no_cache || o.offload == MYTH_OFFLOAD_KV ? 0 : check_below(&rng, 3);
+        const myth_status st = myth_plan_make(&p, &m, &o, NULL, NULL, false, &rig_err);
+        assert_int_equal(myth_plan_layers(&part, &m, &o, &rig_err), st);
+        if (st == MYTH_OK) {
+            uint64_t weights = 0, kv = 0, owned = 0;
+            assert_int_equal(part.n_layer, m.config.n_layer);
+            for (uint32_t l = 0; l <= part.n_layer; l++) {
+                weights += part.layer[l].weight_bytes;
+                kv += part.layer[l].kv_bytes;
+                n_in_place += part.layer[l].in_place_bytes > 0;
+                if (l == part.n_layer)
+                    break;
+                owned += part.layer[l].kv_bytes;
+                assert_true(part.layer[l].weight_bytes > 0);
+                if (part.layer[l].kv_bytes != (o.no_cache ? 0 : kv_of_layer(&m.config, l, &o, &p)))
+                    fail_msg("%s --device %s -c %u: layer %u: %llu bytes of keys and values", name, o.device, o.n_ctx,
+                             l, (unsigned long long)part.layer[l].kv_bytes);
+            }
+            n_slot += part.layer[part.n_layer].kv_bytes > 0;
+            if (weights != p.bytes[MYTH_MEM_WEIGHTS] || kv != p.bytes[MYTH_MEM_KV_GLOBAL] + p.bytes[MYTH_MEM_KV_LOCAL])
+                fail_msg(
+                    "%s --device %s --offload %d: %llu bytes of weights, %llu of keys and values in layers, planned "
+                    "%llu and %llu",
+                    name, o.device, (int)o.offload, (unsigned long long)weights, (unsigned long long)kv,
+                    (unsigned long long)p.bytes[MYTH_MEM_WEIGHTS],
+                    (unsigned long long)(p.bytes[MYTH_MEM_KV_GLOBAL] + p.bytes[MYTH_MEM_KV_LOCAL]));
+            if (o.n_checkpoint == 0)
+                assert_int_equal(part.sequence_bytes * o.n_seq, owned);
+        }
+        close_header(mem, &m);
+    }
+    assert_true(check_quick() > 1 || (n_in_place && n_slot));
+}
+
+/* Why no answer is generated without a cache to save memory: a cache in q8_0 with steps of 16 rows needs less than the
+ * rows of all tokens that each step would have, at every size and context from 256 tokens on. */
+static void a_cache_needs_less_than_all_rows(void **state)
+{
+    (void)state;
+    static const uint32_t context[] = {256, 512, 1024, 4096, 32768, 65536};
+    const char *size;
+    uint32_t n = 0;
+    for (uint32_t i = 0; (size = myth_weights_random_size(i)) != NULL; i++) {
+        char spec[96];
+        myth_mem *mem;
+        myth_model m;
+        snprintf(spec, sizeof(spec), "random:%s:q4_0", size);
+        open_header(&mem, &m, spec);
+        for (size_t c = 0; c < 6 && !m.config.is_bidirectional && context[c] <= m.config.n_ctx_train; c++)
+            for (int t = 0; t < 2; t++) {
+                const myth_dtype type = t ? MYTH_F16 : MYTH_Q8_0;
+                myth_engine_opts o = {.device = "cpu", .n_threads = 1, .n_ctx = context[c], .has_cache_type = true};
+                myth_plan with, without;
+                o.type_k = o.type_v = MYTH_Q8_0;
+                o.n_ubatch = 16;
+                assert_ok(myth_plan_make(&with, &m, &o, NULL, NULL, false, &rig_err));
+                o.type_k = o.type_v = type;
+                o.n_ubatch = context[c];
+                o.no_cache = true;
+                assert_ok(myth_plan_make(&without, &m, &o, NULL, NULL, false, &rig_err));
+                if (with.total_bytes >= without.total_bytes)
+                    fail_msg("%s -c %u: %llu bytes with a cache, %llu without", spec, context[c],
+                             (unsigned long long)with.total_bytes, (unsigned long long)without.total_bytes);
+                n++;
+            }
+        close_header(mem, &m);
+    }
+    assert_true(n > 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -416,6 +543,8 @@ int main(void)
         cmocka_unit_test(a_head_in_host_memory_changes_no_bit),
         cmocka_unit_test(a_device_smaller_than_the_embedding_runs),
         cmocka_unit_test(a_wrong_option_is_named),
+        cmocka_unit_test(a_plan_is_divided_by_layer),
+        cmocka_unit_test(a_cache_needs_less_than_all_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
