@@ -99,7 +99,8 @@ typedef struct {
      * n_share of them together. n_share 0 = it is not divided. */
     uint32_t share, n_share;
     bool merges_shares;
-    uint64_t n_unread; /* files and directories that could not be read: a search among the others is incomplete */
+    uint64_t n_unread;  /* files and directories that could not be read: a search among the others is incomplete */
+    myth_layers layers; /* of `plan`, for --mem-report; n_layer 0 = none */
 } myth_cli;
 
 struct myth_command {

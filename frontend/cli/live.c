@@ -96,6 +96,9 @@ myth_memory_level myth_memory_level_of(uint64_t used, uint64_t all, myth_memory_
     return (myth_memory_level)level;
 }
 
+/* The line that has the plan by sequence and by layer: what does not change until the next one. */
+static const char PLAN_EVENT[] = "plan";
+
 static const char *const level_name[] = {"normal", "warning", "critical"};
 
 static void put_sample(const myth_live *l, myth_json_out *j, const char *event)
@@ -129,6 +132,8 @@ static void put_sample(const myth_live *l, myth_json_out *j, const char *event)
         myth_jout_end(j);
     }
     myth_jout_end(j);
+    if (strcmp(event, PLAN_EVENT) == 0)
+        myth_memreport_layers(j, l->cli);
     myth_jout_end(j);
 }
 
@@ -631,7 +636,7 @@ void myth_live_planned(myth_live *l, const myth_plan *plan)
     l->use = use_now();
     l->others = used_by_others(l);
     snprintf(l->phase, sizeof(l->phase), plan->fits ? "run" : "plan");
-    report(l, "plan");
+    report(l, PLAN_EVENT);
     if (plan->fits)
         tell_waiting(l, ASKED_LIMIT);
     pthread_mutex_unlock(&l->mutex);

@@ -32,7 +32,8 @@
  *           Schema 1: {"schema":1,"event":"sample","seconds","phase",
  *           "limit_bytes","planned_bytes","used_bytes","peak_bytes","mode","rss_anon_bytes","machine_bytes",
  *           "machine_used_bytes","level","classes":{name:{"planned","used","peak"}},
- *           "devices":[{"device","limit_bytes",...,"classes"}]}. Used are the bytes taken from the plan; those that are
+ *           "devices":[{"device","limit_bytes",...,"classes"}]}; a line of the event "plan" also has
+ *           "sequences", "layers" and "rest" (memreport.h). Used are the bytes taken from the plan; those that are
  *           resident, and all others of the process, are in rss_anon_bytes: in mode "share" it may be less
  * Level     how much of the machine's memory, or of what the control group allows, all processes together use:
  *           "warning" from 85 % on, "critical" from 95 %, back 5 points below. Each crossing is a line of the report

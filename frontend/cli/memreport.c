@@ -115,10 +115,52 @@ void myth_memreport_device(myth_json_out *j, const myth_mem *mem, const myth_pla
     myth_jout_end(j);
 }
 
+static const char *device_name(const myth_plan *p, int ledger)
+{
+    for (uint32_t i = 0; i < p->n_device; i++)
+        if (p->device[i].ledger == ledger)
+            return p->device[i].name;
+    return "";
+}
+
+static void print_layer(myth_json_out *j, const myth_plan *p, const myth_layer_bytes *l)
+{
+    myth_jout_key_str(j, "device", device_name(p, l->ledger));
+    myth_jout_key_u64(j, "weights_bytes", l->weight_bytes);
+    myth_jout_key_u64(j, "in_place_bytes", l->in_place_bytes);
+    myth_jout_key_u64(j, "kv_bytes", l->kv_bytes);
+    myth_jout_end(j);
+}
+
+void myth_memreport_layers(myth_json_out *j, const myth_cli *cli)
+{
+    const myth_layers *l = &cli->layers;
+    if (!cli->has_plan || !l->n_layer)
+        return;
+    myth_jout_key(j, "sequences");
+    myth_jout_object(j);
+    myth_jout_key_u64(j, "n", cli->plan.n_seq);
+    myth_jout_key_u64(j, "n_ctx", cli->plan.n_ctx);
+    myth_jout_key_u64(j, "kv_bytes", l->sequence_bytes);
+    myth_jout_end(j);
+    myth_jout_key(j, "layers");
+    myth_jout_array(j);
+    for (uint32_t i = 0; i < l->n_layer; i++) {
+        myth_jout_object(j);
+        myth_jout_key_u64(j, "layer", i);
+        print_layer(j, &cli->plan, &l->layer[i]);
+    }
+    myth_jout_end(j);
+    myth_jout_key(j, "rest");
+    myth_jout_object(j);
+    print_layer(j, &cli->plan, &l->layer[l->n_layer]);
+}
+
 myth_status myth_memreport_write(const char *path, const myth_cli *cli, uint64_t rss_peak, myth_error *err)
 {
     char *text = NULL;
     size_t len = 0;
+    const uint64_t booked = myth_mem_total(cli->mem, MYTH_MEM_HOST).peak;
     FILE *f = open_memstream(&text, &len);
     if (!f)
         return myth_fail(err, MYTH_ENOMEM, "%s: no room for the report", path);
@@ -134,8 +176,13 @@ myth_status myth_memreport_write(const char *path, const myth_cli *cli, uint64_t
     if (cli->has_plan)
         myth_jout_key_bool(&j, "fits", cli->plan.fits);
     print_classes(&j, cli, 0, MYTH_MEM_HOST);
-    myth_jout_key_u64(&j, "peak_bytes", myth_mem_total(cli->mem, MYTH_MEM_HOST).peak);
+    myth_jout_key_u64(&j, "peak_bytes", booked);
     myth_jout_key_u64(&j, "rss_anon_peak_bytes", rss_peak);
+    myth_jout_key(&j, "unbooked_bytes");
+    if (myth_mem_reserves(cli->mem) && rss_peak)
+        myth_jout_u64(&j, rss_peak > booked ? rss_peak - booked : 0);
+    else
+        myth_jout_null(&j);
     myth_jout_key(&j, "devices");
     myth_jout_array(&j);
     for (uint32_t i = 1; cli->has_plan && i < cli->plan.n_device; i++) {
@@ -147,6 +194,7 @@ myth_status myth_memreport_write(const char *path, const myth_cli *cli, uint64_t
         myth_jout_end(&j);
     }
     myth_jout_end(&j);
+    myth_memreport_layers(&j, cli);
     myth_jout_end(&j);
     myth_status st = MYTH_OK;
     if (fclose(f) != 0)

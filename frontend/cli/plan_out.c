@@ -78,6 +78,7 @@ void myth_plan_refusal_print(char *dst, size_t cap, const myth_plan *p, const ch
 void myth_plan_begin_json(myth_json_out *j, const myth_plan *p)
 {
     myth_jout_object(j);
+    myth_jout_key_u64(j, "schema", 1);
     myth_jout_key_bool(j, "fits", p->fits);
     myth_jout_key_u64(j, "total_bytes", p->total_bytes);
     print_classes(j, p->bytes);

@@ -16,7 +16,7 @@ void myth_suggestion_print(char *dst, size_t cap, const myth_suggestion *s);
 /* Writes "needs 1.2 GiB, limit 1.0 GiB; fits with: -ub 128, -c 2048": as many suggestions as fit whole, since half of
  * one is another one, and `more` at the end where that is not all of them. */
 void myth_plan_refusal_print(char *dst, size_t cap, const myth_plan *p, const char *more);
-/* {"fits","total_bytes","classes":{name:bytes},"devices":[{"device","limit","classes"}],
+/* {"schema":1,"fits","total_bytes","classes":{name:bytes},"devices":[{"device","limit","classes"}],
  * "suggestions":[{"change","total_bytes"}],...} */
 void myth_plan_print_json(myth_json_out *j, const myth_plan *p);
 /* The same with the object left open, for more keys. */

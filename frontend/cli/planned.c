@@ -145,6 +145,17 @@ myth_status myth_cli_refuse(const myth_cli *cli, const myth_plan *plan, myth_err
     return myth_fail(err, MYTH_ENOFIT, "%s%s", line, whose);
 }
 
+/* For reports, which do without where the plan is not to be divided. */
+static void divide_by_layer(myth_cli *cli, const myth_model *m, const myth_engine_opts *opts)
+{
+    myth_engine_opts o = *opts;
+    o.n_ctx = cli->plan.n_ctx;
+    o.n_ubatch = cli->plan.n_ubatch;
+    o.page_tok = cli->plan.page_tok;
+    if (myth_plan_layers(&cli->layers, m, &o, NULL) != MYTH_OK)
+        cli->layers.n_layer = 0;
+}
+
 myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *opts, const myth_plan_extra *extra,
                           myth_error *err)
 {
@@ -155,6 +166,7 @@ myth_status myth_cli_plan(myth_cli *cli, const myth_model *m, myth_engine_opts *
     if (st != MYTH_OK)
         return st;
     cli->has_plan = true;
+    divide_by_layer(cli, m, opts);
     myth_live_planned(cli->live, &cli->plan);
     if (!cli->plan.fits) {
         myth_error why;

@@ -50,8 +50,8 @@ static const myth_option options[] = {
     {"link-gb-s", NULL, MYTH_OPT_F32, "GB/S", offsetof(plan_opts, link_gb_s), "(as measured)", 0, 100000,
      "speed of copies from host memory to the device, which the tokens a second of --offload are reckoned from"},
     {"json", NULL, MYTH_OPT_FLAG, NULL, offsetof(plan_opts, json), NULL, 0, 0,
-     "print {\"fits\",\"total_bytes\",\"classes\",\"devices\",\"suggestions\",\"expected\"}, of a table "
-     "{\"rows\":[{\"model\",\"type\",\"n_ctx\",\"weights_bytes\",...}]}"},
+     "print {\"schema\":1,\"fits\",\"total_bytes\",\"classes\",\"devices\",\"suggestions\",\"expected\"}, of a "
+     "table {\"schema\":1,\"rows\":[{\"model\",\"type\",\"n_ctx\",\"weights_bytes\",...}]}"},
     {"table", NULL, MYTH_OPT_FLAG, NULL, offsetof(plan_opts, is_table), NULL, 0, 0,
      "print a table of every published size as bf16, q8_0 and q4_0 at 1k, 8k, 32k and 128k tokens, or at -c; reads no "
      "model"},
@@ -332,6 +332,7 @@ static myth_status print_table(myth_cli *cli, const plan_opts *o, myth_error *er
     if (o->json) {
         myth_jout_start(&j, stdout);
         myth_jout_object(&j);
+        myth_jout_key_u64(&j, "schema", 1);
         myth_jout_key(&j, "rows");
         myth_jout_array(&j);
     } else {

@@ -281,6 +281,7 @@ static void plan_info_devices_bench(void **state)
 {
     (void)state;
     json_t *j = cli_json(&r, "plan " TINY "--json");
+    assert_true(cli_number(j, "schema") == 1);
     assert_true(json_is_true(json_object_get(j, "fits")));
     double sum = 0;
     const char *name;

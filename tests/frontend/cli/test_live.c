@@ -2,6 +2,7 @@
  * limit, and an answer to everything that is asked. */
 #include "tests/frontend/cli/meminfo.h"
 
+#include "engine/base/asan.h"
 #include "frontend/cli/live.h"
 
 #include <errno.h>
@@ -498,6 +499,61 @@ static void a_refusal_is_reported(void **state)
     assert_string_equal(r.out, "1\n");
 }
 
+/* The layers of a report, and what belongs to none, have all weights, keys and values of its classes together. */
+static void check_layers(const json_t *report)
+{
+    static const char *const key[] = {"weights_bytes", "kv_bytes"};
+    const json_t *layers = json_object_get(report, "layers");
+    double sum[2] = {0};
+    assert_int_equal(json_array_size(layers), 7);
+    for (size_t l = 0; l <= json_array_size(layers); l++) {
+        const json_t *layer = l < json_array_size(layers) ? json_array_get(layers, l) : json_object_get(report, "rest");
+        assert_string_equal(json_string_value(json_object_get(layer, "device")), "cpu");
+        for (int k = 0; k < 2; k++)
+            sum[k] += cli_number(layer, key[k]);
+    }
+    assert_true(sum[0] == cli_number(report, "classes.weights.planned"));
+    assert_true(sum[1] > 0 && sum[1] == cli_number(report, "classes.kv_global.planned") +
+                                            cli_number(report, "classes.kv_local.planned"));
+    assert_true(cli_number(report, "sequences.n") == 3 && cli_number(report, "sequences.n_ctx") == 96);
+    assert_true(cli_number(report, "sequences.kv_bytes") * 3 == sum[1]);
+}
+
+/* A report, and of a stream the line of each plan, says what layers and sequences take. */
+static void a_plan_is_reported_by_layer_and_sequence(void **state)
+{
+    (void)state;
+    char path[128];
+    cli_shell(&r, "printf '\"a\"\\n\"b\"\\n\"c\"\\n\"d\"\\n' >$D/p.jsonl");
+    for (int is_stream = 0; is_stream < 2; is_stream++) {
+        cli_expect(&r,
+                   is_stream ? "generate --jsonl $D/p.jsonl -m random:gemma3-tiny:q8_0 -np 3 -c 96 -n 2 -o $D/got "
+                               "--resume off --mem-report $D/report.jsonl"
+                             : "generate --jsonl $D/p.jsonl -m random:gemma3-tiny:q8_0 -np 3 -c 96 -n 2 -o $D/got "
+                               "--resume off --mem-mode reserve --mem-report $D/report.json",
+                   0);
+        if (is_stream) {
+            cli_shell(&r, "grep -c '\"layers\":' $D/report.jsonl; grep '\"event\":\"plan\"' $D/report.jsonl >$D/plan");
+            assert_string_equal(r.out, "1\n");
+        }
+        snprintf(path, sizeof(path), "%s/%s", cli_dir, is_stream ? "plan" : "report.json");
+        json_t *report = json_load_file(path, 0, &json_err);
+        assert_non_null(report);
+        check_layers(report);
+        if (!is_stream &&
+            !MYTH_HAS_ASAN) { /* all that was booked is resident: what is more, the program has beside it */
+            const double rss = cli_number(report, "rss_anon_peak_bytes"), booked = cli_number(report, "peak_bytes");
+            assert_true(cli_number(report, "unbooked_bytes") == (rss > booked ? rss - booked : 0));
+            assert_true(rss > 0 && rss - booked <= 8 << 20);
+        }
+        json_decref(report);
+    }
+    cli_expect(&r, "plan -m random:gemma3-tiny:q8_0 --mem-report $D/report.json", 0);
+    cli_shell(&r, "tr -d ' \\n' <$D/report.json | grep -c '\"unbooked_bytes\":null,\"devices\":\\[\\]}'");
+    assert_string_equal(r.out, "1\n");
+    cli_shell(&r, "rm -f $D/got*");
+}
+
 /* ---- what is asked wrongly ---- */
 
 static void everything_gets_an_answer(void **state)
@@ -597,6 +653,7 @@ int main(void)
         cmocka_unit_test(a_file_that_changes_early_is_obeyed),
         cmocka_unit_test(a_limit_that_changes_nothing_is_taken_at_once),
         cmocka_unit_test(a_limit_of_a_paused_job_is_answered),
+        cmocka_unit_test(a_plan_is_reported_by_layer_and_sequence),
         cmocka_unit_test(a_refusal_is_reported),
         cmocka_unit_test(a_job_makes_room_for_others),
         cmocka_unit_test(everything_gets_an_answer),
