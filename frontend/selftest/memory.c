@@ -16,13 +16,21 @@ static uint64_t u64_of(const json_t *o, const char *key)
     return v > 0 ? (uint64_t)v : 0;
 }
 
-/* The bytes that a plan has of a class, or in all with cls "total_bytes"; 0 = it failed. */
+#define ALL "total_bytes"
+
+/* Of a plan, or of a device in it: the bytes of a class, or in all with cls ALL. */
+static uint64_t bytes_of(const json_t *plan, const char *cls)
+{
+    return u64_of(strcmp(cls, ALL) == 0 ? plan : json_object_get(plan, "classes"), cls);
+}
+
+/* The bytes that a plan has of a class, or in all; 0 = it failed. */
 static uint64_t planned(myth_selftest *t, const char *cls, const char *flags)
 {
     json_t *plan;
     uint64_t n = 0;
     if (myth_selftest_run(t, &plan, "plan --json %s", flags) == 0)
-        n = u64_of(strcmp(cls, "total_bytes") == 0 ? plan : json_object_get(plan, "classes"), cls);
+        n = bytes_of(plan, cls);
     json_decref(plan);
     return n;
 }
@@ -147,13 +155,17 @@ static bool context_is_rows(myth_selftest *t)
 
 static bool keys_are_smaller(myth_selftest *t)
 {
-    return is_less(t, "kv_global", MODEL " -c 1024", MODEL " -c 1024 -ctk q8_0");
+    return is_less(t, "kv_global", MODEL " -c 1024 -ctv f16", MODEL " -c 1024 -ctv f16 -ctk q8_0");
 }
 static bool values_are_smaller(myth_selftest *t)
 {
-    return is_less(t, "kv_global", MODEL " -c 1024", MODEL " -c 1024 -ctv q8_0");
+    return is_less(t, "kv_global", MODEL " -c 1024 -ctk f16", MODEL " -c 1024 -ctk f16 -ctv q8_0");
 }
 static bool steps_are_smaller(myth_selftest *t) { return is_less(t, "activations", MODEL " -ub 256", MODEL " -ub 32"); }
+static bool batches_bound_steps(myth_selftest *t)
+{
+    return is_less(t, "activations", MODEL " -ub 256", MODEL " -ub 256 -b 64");
+}
 static bool sequences_cost(myth_selftest *t) { return is_less(t, "kv_global", MODEL " -np 4", MODEL " -np 1"); }
 static bool mapped_is_not_copied(myth_selftest *t)
 {
@@ -165,23 +177,30 @@ static bool batches_cost(myth_selftest *t)
                    MODEL " --for residuals --batch 1 ~/prompts.jsonl");
 }
 
-/* The bytes that a plan has on a GPU, which need not be there; 0 = it failed. */
-static uint64_t on_device(myth_selftest *t, const char *flags)
+/* The bytes that a plan has of a class, or in all, on a GPU, which need not be there; 0 = it failed. */
+static uint64_t on_device(myth_selftest *t, const char *model, const char *device, const char *cls, const char *flags)
 {
     json_t *plan;
     uint64_t n = 0;
-    if (myth_selftest_run(t, &plan, "plan --json " MODEL " --device cuda:0 --mem-limit cuda:0=1GiB -c 2048 %s",
-                          flags) == 0)
-        n = u64_of(json_array_get(json_object_get(plan, "devices"), 1), "total_bytes");
+    if (myth_selftest_run(t, &plan, "plan --json %s --device %s --mem-limit cuda:0=1GiB,cuda:1=1GiB -c 2048 %s", model,
+                          device, flags) == 0)
+        n = bytes_of(json_array_get(json_object_get(plan, "devices"), 1), cls);
     json_decref(plan);
     return n;
 }
 
+/* On the first GPU, the second flags need less than the first ones. */
+static bool is_less_on(myth_selftest *t, const char *model, const char *device, const char *cls, const char *flags,
+                       const char *other)
+{
+    const uint64_t all = on_device(t, model, device, cls, flags), less = on_device(t, model, device, cls, other);
+    return myth_selftest_say(t, all && less && less < all, "on the device %" PRIu64 " bytes, with %s %" PRIu64, all,
+                             other, less);
+}
+
 static bool is_less_there(myth_selftest *t, const char *flags)
 {
-    const uint64_t all = on_device(t, ""), less = on_device(t, flags);
-    return myth_selftest_say(t, all && less && less < all, "on the device %" PRIu64 " bytes, with %s %" PRIu64, all,
-                             flags, less);
+    return is_less_on(t, MODEL, "cuda:0", ALL, "", flags);
 }
 
 static bool head_stays_on_the_host(myth_selftest *t) { return is_less_there(t, "--head host"); }
@@ -190,6 +209,28 @@ static bool rows_stay_on_the_host(myth_selftest *t) { return is_less_there(t, "-
 static bool all_pages_stay_on_the_host(myth_selftest *t) { return is_less_there(t, "--no-kv-offload"); }
 static bool pages_stay_on_the_host(myth_selftest *t) { return is_less_there(t, "--n-host-kv 1"); }
 static bool layers_stay_on_the_host(myth_selftest *t) { return is_less_there(t, "-ngl 1"); }
+static bool some_layers_are_brought(myth_selftest *t)
+{
+    return is_less_on(t, MODEL, "cuda:0", ALL, "--offload weights --offload-layers 1", "--offload weights");
+}
+static bool devices_get_shares(myth_selftest *t)
+{
+    return is_less_on(t, MODEL, "cuda:0,cuda:1", ALL, "-ts 3,1", "-ts 1,3");
+}
+#define EXPERTS "-m random:gemma4-moe-tiny:q8_0"
+static bool experts_stay_on_the_host(myth_selftest *t)
+{
+    return is_less_on(t, EXPERTS, "cuda:0", ALL, "", "--cpu-moe");
+}
+static bool some_experts_stay_there(myth_selftest *t)
+{
+    return is_less_on(t, EXPERTS, "cuda:0", ALL, "", "--n-cpu-moe 1") &&
+           is_less_on(t, EXPERTS, "cuda:0", ALL, "--n-cpu-moe 1", "--cpu-moe");
+}
+static bool the_table_stays_where_it_is(myth_selftest *t)
+{
+    return is_less_on(t, "-m random:gemma4-e-tiny:q8_0", "cuda:0", "weights", "--ple device", "--ple host");
+}
 
 /* The most tokens of a position, of an answer in which every token is likely enough. */
 static size_t most_members(myth_selftest *t, uint32_t most)
@@ -291,11 +332,17 @@ const myth_selftest_check myth_selftest_memory[] = {
     {"-ctk", "q8_0 keys are smaller", keys_are_smaller},
     {"-ctv", "q8_0 values are smaller", values_are_smaller},
     {"-ub", "smaller steps need less for activations", steps_are_smaller},
+    {"-b", "is the upper bound of -ub", batches_bound_steps},
     {"-np", "each sequence has rows of its own", sequences_cost},
     {"--load-mode", "mapped weights are not copied", mapped_is_not_copied},
     {"-ngl", "layers before the last ones take nothing of the device", layers_stay_on_the_host},
     {"--offload", "weights take two layers' room on the device", weights_stay_on_the_host},
     {"--offload", "keys and values take two layers' room on the device", rows_stay_on_the_host},
+    {"--offload-layers", "layers behind the first ones stay on the device", some_layers_are_brought},
+    {"-ts", "each of several devices has its share", devices_get_shares},
+    {"--cpu-moe", "experts take nothing of the device", experts_stay_on_the_host},
+    {"--n-cpu-moe", "those of the first layer take nothing of the device", some_experts_stay_there},
+    {"--ple", "the table of per-layer embeddings takes nothing of the device", the_table_stays_where_it_is},
     {"--no-kv-offload", "keys and values of global layers take nothing of the device", all_pages_stay_on_the_host},
     {"--n-host-kv", "those of the first global layer take nothing of the device", pages_stay_on_the_host},
     {"--head", "the embedding and the head take nothing of the device", head_stays_on_the_host},
