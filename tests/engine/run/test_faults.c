@@ -1,5 +1,6 @@
-/* test_faults.c - every allocation of a session fails, once alone and once with all that follow. The session gives the
- * normal output or an out-of-memory status, leaves nothing allocated, and serves the next request. */
+/* test_faults.c - every allocation of a session fails, once alone and once with all that follow; then one in each of
+ * two sessions, in all pairs, and some at random, by size and class. The session gives the normal output or an
+ * out-of-memory status, leaves nothing allocated, and serves the next request. */
 #include "engine/make/convert.h"
 #include "tests/support/rig.h"
 
@@ -198,6 +199,55 @@ static void failing_classes_and_sizes(void **state)
     assert_int_equal(myth_mem_close(mem), 0);
 }
 
+/* Fails as `fault` says; what it must then be, is checked. */
+static void fail_once(myth_mem *mem, const char *spec, const myth_fault *fault, const output *want)
+{
+    output got;
+    rig_err = (myth_error){0};
+    myth_mem_set_fault(mem, fault);
+    const myth_status st = session(mem, spec, &got, &rig_err);
+    check_after(mem, spec, fault->fail_nth, fault->forever, st, &got, want);
+}
+
+/* A failure, and one more where it is tried again: every pair of the first 200 allocations, or a sample of them; then
+ * schedules drawn at random. Whoever tries once more without one has the normal output. */
+static void failures_that_follow_each_other(void **state)
+{
+    (void)state;
+    static const char spec[] = "random:gemma3-tiny:q8_0";
+    enum { SITES = 200, WHOLE = 64 };
+    myth_mem *mem;
+    output want, got;
+    uint64_t rng = check_seed();
+    assert_ok(myth_mem_open(&mem, 0, &rig_err));
+    assert_ok(session(mem, spec, &want, &rig_err));
+    const uint64_t n_all = myth_mem_n_alloc(mem);
+    const uint32_t n = n_all < SITES ? (uint32_t)n_all : SITES;
+    const uint32_t n_pair = check_is_full() ? n * n : check_sample(60), n_drawn = check_trials(10000, 60);
+    for (uint32_t i = 0; i < n_pair + n_drawn; i++) {
+        const uint32_t at = check_is_full() ? i : check_below(&rng, n * n);
+        if (i < n_pair) {
+            fail_once(mem, spec, &(myth_fault){.fail_nth = 1 + at / n}, &want);
+            fail_once(mem, spec, &(myth_fault){.fail_nth = 1 + at % n}, &want);
+        } else {
+            const uint32_t mask = check_below(&rng, 2) ? check_below(&rng, 1u << MYTH_MEM_CLASS_N) : 0,
+                           above = check_below(&rng, 2) ? 1u << check_below(&rng, 20) : 0,
+                           nth = 1 + check_below(&rng, mask || above ? 8 : n);
+            fail_once(
+                mem, spec,
+                &(myth_fault){
+                    .fail_nth = nth, .fail_above = above, .class_mask = mask, .forever = check_below(&rng, 2) == 0},
+                &want);
+        }
+        if (i % WHOLE == WHOLE - 1 || i + 1 == n_pair + n_drawn) {
+            assert_ok(session(mem, spec, &got, &rig_err));
+            assert_memory_equal(&got, &want, sizeof(got));
+        }
+    }
+    printf("%u pairs of %u allocations, %u schedules\n", n_pair, n, n_drawn);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
 /* Every limit from nothing to enough: refused or served, never in between. */
 static void every_limit_refuses_or_serves(void **state)
 {
@@ -229,7 +279,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failing_allocations_of_a_made_model), cmocka_unit_test(failing_allocations_of_gguf),
         cmocka_unit_test(failing_allocations_of_safetensors),  cmocka_unit_test(failing_classes_and_sizes),
-        cmocka_unit_test(every_limit_refuses_or_serves),
+        cmocka_unit_test(failures_that_follow_each_other),     cmocka_unit_test(every_limit_refuses_or_serves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
