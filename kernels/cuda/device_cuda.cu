@@ -302,8 +302,6 @@ static myth_status buf_open_host(myth_buf **out, myth_device *dev, myth_mem_clas
     return open_at(out, dev, cls, owner, bytes, true, err);
 }
 
-
-
 static void buf_close(myth_buf *buf)
 {
     struct cuda_buf *b = (struct cuda_buf *)buf;

@@ -4,8 +4,8 @@
  * Trust    the file may have been made by a stranger, and its schema can hold statements: triggers, views and functions
  *          that a query would run. They are off, and defensive mode keeps statements from writing to the schema's own
  *          pages. What the rows say is still the stranger's: whoever reads them checks them
- * Errors   results are SQLite's, extended ones (rc & 0xff is the primary one). The caller makes the message, which names
- *          the file's purpose and the next step
+ * Errors   results are SQLite's, extended ones (rc & 0xff is the primary one). The caller makes the message, which
+ *          names the file's purpose and the next step
  * Owner    the caller closes *db with sqlite3_close, also after an error
  * Threads  a connection is used by one thread at a time */
 #ifndef MYTH_DATABASE_H

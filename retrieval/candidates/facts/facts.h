@@ -131,7 +131,7 @@ struct myth_facts {
     const void *arg;
     int list; /* the list of the pack that is_release is about; -1 = none */
     struct {
-        int list, how;                  /* list: 1 + the list; 0 = nothing is remembered */
+        int list, how; /* list: 1 + the list; 0 = nothing is remembered */
         uint32_t event, from, to, line;
     } left;           /* the last question whether control leaves while something is held, and its answer */
     uint32_t at_line; /* result: the line that a fact is about (of a test, a release, a way out); 0 = none */

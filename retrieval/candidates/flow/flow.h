@@ -138,7 +138,7 @@ typedef struct {
     uint32_t outer;          /* 1 + the test that this is a part of: of a in a && b, that of the whole; 0 = none */
     bool is_assert;          /* an assertion: what follows is only reached where it holds */
     bool is_loop;
-    bool is_or; /* of a chain: it is joined by ||, so a later part is reached where the earlier ones do not hold */
+    bool is_or;    /* of a chain: it is joined by ||, so a later part is reached where the earlier ones do not hold */
     bool is_chain; /* parts joined by && or || */
 } myth_test;
 
