@@ -8,7 +8,8 @@
  * Groups  as many texts as fill a micro-batch run at once; a vector does not depend on the other texts of its group
  * Memory  does not grow with the number of texts: one text, and GROUP texts as ids with their vectors
  * Out     standard output, or -o FILE as JSON lines, .npy or .safetensors, float32 [texts, dim]. Rows of a file are
- *         kept in its journal group by group; a killed command goes on behind them, where the input can be read again */
+ *         kept in its journal group by group; a killed command goes on behind them, where the input can be read again
+ */
 #include "frontend/rates/expect.h"
 #include "engine/base/clock.h"
 #include "frontend/cli/hints.h"
