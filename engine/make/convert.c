@@ -191,8 +191,8 @@ static void put_config(job *j)
         fact_f32(j, "attn_logit_softcapping", (double)c->attn_softcap);
     if (family->absent.final_softcap > 0 || c->final_softcap > 0)
         fact_f32(j, "final_logit_softcapping", (double)c->final_softcap);
-    if (c->window)
-        fact_u32(j, "attention.sliding_window", c->is_bidirectional ? 2 * (c->window - 1) : c->window);
+    if (c->window) /* of an encoder that of both sides; where it looks to neither, 1 says so as 0 would */
+        fact_u32(j, "attention.sliding_window", c->is_bidirectional && c->window > 1 ? 2 * (c->window - 1) : c->window);
     if (c->is_bidirectional)
         fact_u32(j, "pooling_type", 1); /* the mean */
     snprintf(key, sizeof(key), "%s.attention.sliding_window_pattern", myth_config_gguf_name(c));

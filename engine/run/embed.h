@@ -10,7 +10,7 @@
  * Bits     a text's vector does not depend on what else is in the call
  * Owner    the embedder before its engine
  * Errors   MYTH_EUNSUPPORTED not such a model; MYTH_ELIMIT a text longer than a micro-batch; MYTH_EFORMAT dense layers
- *          that do not fit
+ *          that do not fit; those of dense.h
  * Source   EmbeddingGemma (2509.20354); sentence-transformers' modules Transformer, Pooling, Dense, Normalize */
 #ifndef MYTH_EMBED_H
 #define MYTH_EMBED_H

@@ -180,10 +180,124 @@ static void refusals(void **state)
     golden_free(&g);
 }
 
+/* Links out of a model's folder are refused. */
+static void copy_file(const char *to, const char *from)
+{
+    FILE *f = fopen(from, "rb");
+    assert_non_null(f);
+    fseek(f, 0, SEEK_END);
+    const size_t len = (size_t)ftell(f);
+    unsigned char *data = malloc(len);
+    rewind(f);
+    assert_non_null(data);
+    assert_int_equal(fread(data, 1, len, f), len);
+    fclose(f);
+    files_put(to, data, len);
+    free(data);
+}
+
+/* The folder "dense" again, with other configs of its modules: what sentence-transformers would compute by them. */
+static void module_configs_count(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pooling, *dense; /* NULL = no such file */
+        const char *named;           /* NULL = the vectors that are computed */
+    } row[] = {
+        {NULL, NULL, NULL},
+        {"{\"word_embedding_dimension\": 48, \"pooling_mode_cls_token\": false, \"pooling_mode_mean_tokens\": true, "
+         "\"include_prompt\": true}",
+         "{\"bias\": false, \"activation_function\": \"torch.nn.modules.linear.Identity\"}", NULL},
+        {"{\"embedding_dimension\": 48, \"pooling_mode\": \"mean\"}", "{\"activation_function\": null}", NULL},
+        {"{\"pooling_mode\": [\"mean\"]}", NULL, NULL},
+        {"{\"pooling_mode_cls_token\": true}", NULL, "pooling_mode_cls_token true"},
+        {"{\"pooling_mode_mean_tokens\": true, \"pooling_mode_max_tokens\": true}", NULL, "pooling_mode_max_tokens"},
+        {"{\"pooling_mode\": \"lasttoken\"}", NULL, "pooling_mode lasttoken"},
+        {"{\"pooling_mode\": [\"mean\", \"max\"]}", NULL, "pooling_mode max"},
+        {"{\"include_prompt\": false}", NULL, "include_prompt"},
+        {NULL, "{\"activation_function\": \"torch.nn.modules.activation.Tanh\"}", "activation.Tanh"},
+        {NULL, "{\"use_residual\": true}", "use_residual"},
+        {"[]", NULL, "expected an object"},
+    };
+    static const char *const copied[] = {"config.json", "model.safetensors", "2_Dense/model.safetensors",
+                                         "3_Dense/model.safetensors"};
+    char from[1200], name[64];
+    vectors v;
+    vectors_load(&v, "dense");
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        char dir[16];
+        snprintf(dir, sizeof(dir), "modules%u", (unsigned)i);
+        files_mkdir(dir);
+        for (int k = 1; k <= 3; k++) {
+            snprintf(name, sizeof(name), "%s/%d_%s", dir, k, k == 1 ? "Pooling" : "Dense");
+            files_mkdir(name);
+        }
+        for (size_t k = 0; k < sizeof(copied) / sizeof(copied[0]); k++) {
+            snprintf(from, sizeof(from), "%s/%s", v.path, copied[k]);
+            snprintf(name, sizeof(name), "%s/%s", dir, copied[k]);
+            copy_file(name, from);
+        }
+        snprintf(name, sizeof(name), "%s/1_Pooling/config.json", dir);
+        if (row[i].pooling)
+            files_text(name, row[i].pooling);
+        snprintf(name, sizeof(name), "%s/3_Dense/config.json", dir);
+        if (row[i].dense)
+            files_text(name, row[i].dense);
+        rig r;
+        myth_embedder *x;
+        myth_plan_extra extra = {0};
+        myth_engine_opts o = {.n_threads = 1, .n_ctx = 64, .n_ubatch = 64, .want_hidden = true};
+        rig_at(&o, rig_target());
+        rig_open(&r, files_path(dir), &o);
+        const myth_status st = myth_embedder_open(&x, r.engine, &rig_err);
+        assert_int_equal(st, myth_embedder_needs(&extra, &r.model, &rig_err));
+        if (!row[i].named)
+            assert_ok(st);
+        else if (st == MYTH_OK || !strstr(rig_err.msg, row[i].named))
+            fail_msg("%u: \"%s\" does not name %s", (unsigned)i, st == MYTH_OK ? "" : rig_err.msg, row[i].named);
+        myth_embedder_close(x);
+        rig_close(&r);
+    }
+    free(v.bytes);
+}
+
+/* A local layer that looks to neither side: half of a window of 1 is 0 rows. GGUF holds a window of at least 1. */
+static void a_window_of_one_is_written(void **state)
+{
+    (void)state;
+    char from[1200], text[4096] = {0};
+    vectors v;
+    rig r;
+    vectors_load(&v, "plain");
+    snprintf(from, sizeof(from), "%s/config.json", v.path);
+    FILE *f = fopen(from, "rb");
+    assert_non_null(f);
+    assert_in_range(fread(text, 1, sizeof(text) - 1, f), 100, sizeof(text) - 2);
+    fclose(f);
+    char *changed = text_replace(text, "\"sliding_window\": 7", "\"sliding_window\": 1");
+    files_mkdir("narrow");
+    files_text("narrow/config.json", changed);
+    free(changed);
+    snprintf(from, sizeof(from), "%s/model.safetensors", v.path);
+    copy_file("narrow/model.safetensors", from);
+    myth_engine_opts o = {.n_threads = 1, .n_ctx = 64, .n_ubatch = 64, .want_hidden = true};
+    rig_at(&o, rig_target());
+    rig_open(&r, files_path("narrow"), &o);
+    assert_int_equal(r.model.config.window, 1);
+    assert_ok(
+        myth_convert(&r.model, &(myth_convert_opts){.path = files_path("narrow.gguf"), .type = MYTH_F32}, &rig_err));
+    rig_close(&r);
+    rig_open(&r, files_path("narrow.gguf"), &o);
+    assert_int_equal(r.model.config.window, 1);
+    rig_close(&r);
+    free(v.bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(vectors_equal_transformers),
                                        cmocka_unit_test(converted_models_give_the_same_vectors),
-                                       cmocka_unit_test(refusals)};
+                                       cmocka_unit_test(module_configs_count),
+                                       cmocka_unit_test(a_window_of_one_is_written), cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
