@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { CONFIG_BYTES = 1 << 20, RANK_MAX = 1 << 16 };
+enum { CONFIG_BYTES = 1 << 20, RANK_MAX = 1 << 16, KEY_BYTES = 256 };
 
 typedef struct {
     char name[MYTH_SLOT_NAME_MAX]; /* in GGUF */
@@ -36,9 +36,15 @@ struct myth_lora {
 
 /* ---- adapter_config.json ---- */
 
+/* The ranks and alphas of single modules stay in the text of the config. */
+typedef enum { RANKS, ALPHAS, PATTERN_N } pattern;
+
 typedef struct {
     double rank, alpha;
     bool is_rank_root;
+    unsigned char *text;
+    size_t n_text;
+    uint64_t at[PATTERN_N]; /* where in the text the object begins; 0 = there is none */
 } config;
 
 static myth_status not_such(const char *path, const char *key, myth_error *err)
@@ -91,11 +97,100 @@ static myth_status check_kind(const myth_json_token *tok, const char *path, myth
     return not_such(path, what, err);
 }
 
+/* ---- rank_pattern, alpha_pattern: {"layers.3.self_attn.q_proj": 8, "down_proj": 4} ---- */
+
+/* The name of a module, or the end of one behind a dot; with ^ in front the whole of it. peft takes these keys as
+ * regular expressions, of which only such that are names, with or without a backslash before their dots, are read. */
+static bool is_name(const char *key, size_t n)
+{
+    bool is_good = n > 0;
+    for (size_t i = 0; i < n && is_good; i++) {
+        const char c = key[i];
+        is_good = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' ||
+                  (c == '^' && i == 0 && n > 1) || (c == '\\' && i + 1 < n && key[i + 1] == '.');
+    }
+    return is_good;
+}
+
+static bool is_key_of(const char *key, size_t n, myth_str module)
+{
+    static const char base[] = "base_model.model.";
+    const bool is_whole = n > 0 && key[0] == '^';
+    size_t at = module.len;
+    for (size_t i = n; i > (is_whole ? 1u : 0u); i--) { /* from the end */
+        if (key[i - 1] == '\\')
+            continue;
+        if (at == 0 || module.text[--at] != key[i - 1])
+            return false;
+    }
+    if (is_whole)
+        return at == 0 || (at == sizeof(base) - 1 && memcmp(module.text, base, at) == 0);
+    return at == 0 || module.text[at - 1] == '.';
+}
+
+/* The next member of the object: its key, and its number. False at the end. */
+static bool next_pattern(myth_json *j, char key[KEY_BYTES], size_t *n, double *value, const char *path, const char *of,
+                         myth_status *st, myth_error *err)
+{
+    myth_json_token tok;
+    *st = myth_json_next(j, &tok, err);
+    if (*st != MYTH_OK || tok.type != MYTH_JSON_KEY)
+        return false;
+    *n = tok.len <= KEY_BYTES ? myth_json_text(key, &tok) : 0;
+    if (!is_name(key, *n))
+        *st = not_such(path, of, err);
+    else if ((*st = myth_json_next(j, &tok, err)) == MYTH_OK && !myth_json_f64(value, &tok))
+        *st = myth_json_fail(j, &tok, err, "expected a number for each module");
+    return *st == MYTH_OK;
+}
+
+static myth_status read_pattern(config *c, myth_json *j, const char *path, pattern p, myth_error *err)
+{
+    static const char *const name[] = {"rank_pattern", "alpha_pattern"};
+    char key[KEY_BYTES];
+    size_t n;
+    double value;
+    myth_json_token tok;
+    myth_status st = myth_json_next(j, &tok, err);
+    if (st != MYTH_OK || tok.type == MYTH_JSON_NULL)
+        return st;
+    if (tok.type != MYTH_JSON_OBJECT)
+        return myth_json_fail(j, &tok, err, "expected an object");
+    c->at[p] = tok.off;
+    while (next_pattern(j, key, &n, &value, path, name[p], &st, err))
+        if (p == RANKS ? value < 1 : value == 0)
+            return myth_fail(err, MYTH_EFORMAT, "%s: %s: %.*s: expected a number above 0", path, name[p],
+                             (int)(n < 80 ? n : 80), key);
+    return st;
+}
+
+/* What the pattern says of a module: that of its first key that fits; `all` where none does. */
+static double pattern_of(const config *c, pattern p, myth_str module, double all)
+{
+    char key[KEY_BYTES];
+    size_t n;
+    double value;
+    myth_json j;
+    myth_json_token tok;
+    myth_status st;
+    if (!c->at[p])
+        return all;
+    myth_json_start(&j, c->text + c->at[p], c->n_text - c->at[p], "");
+    if (myth_json_next(&j, &tok, NULL) != MYTH_OK)
+        return all;
+    while (next_pattern(&j, key, &n, &value, "", "", &st, NULL))
+        if (is_key_of(key, n, module))
+            return value;
+    return all;
+}
+
+/* ---- the whole config ---- */
+
 static myth_status read_config(config *c, myth_json *j, const char *path, myth_error *err)
 {
-    static const char *const unset[] = {
-        "rank_pattern", "alpha_pattern",     "use_dora",   "bias",       "modules_to_save",        "fan_in_fan_out",
-        "lora_bias",    "layer_replication", "use_qalora", "use_bdlora", "alora_invocation_tokens"};
+    static const char *const unset[] = {"use_dora",       "bias",       "modules_to_save",
+                                        "fan_in_fan_out", "lora_bias",  "layer_replication",
+                                        "use_qalora",     "use_bdlora", "alora_invocation_tokens"};
     myth_json_token tok;
     myth_status st = myth_json_next(j, &tok, err);
     if (st == MYTH_OK && tok.type != MYTH_JSON_OBJECT)
@@ -109,6 +204,8 @@ static myth_status read_config(config *c, myth_json *j, const char *path, myth_e
         const bool is_root = myth_json_is(&tok, "use_rslora"), is_start = myth_json_is(&tok, "init_lora_weights");
         if (found) {
             st = must_be_unset(j, path, found, err);
+        } else if (myth_json_is(&tok, "rank_pattern") || myth_json_is(&tok, "alpha_pattern")) {
+            st = read_pattern(c, j, path, myth_json_is(&tok, "rank_pattern") ? RANKS : ALPHAS, err);
         } else if (is_start || myth_json_is(&tok, "peft_type")) {
             st = myth_json_next(j, &tok, err);
             if (st == MYTH_OK)
@@ -133,19 +230,15 @@ static myth_status open_config(config *c, myth_mem *mem, const char *file, myth_
 {
     char path[PATH_MAX];
     const char *slash = strrchr(file, '/');
-    unsigned char *text = NULL;
-    size_t len = 0;
     myth_json j;
     if (snprintf(path, sizeof(path), "%.*sadapter_config.json", slash ? (int)(slash + 1 - file) : 0, file) >=
         (int)sizeof(path))
         return myth_fail(err, MYTH_ELIMIT, "%.80s...: path too long", file);
-    myth_status st = myth_file_read(&text, &len, mem, path, CONFIG_BYTES, err);
+    myth_status st = myth_file_read(&c->text, &c->n_text, mem, path, CONFIG_BYTES, err);
     if (st != MYTH_OK)
         return st;
-    myth_json_start(&j, text, len, path);
-    st = read_config(c, &j, path, err);
-    myth_free(mem, text);
-    return st;
+    myth_json_start(&j, c->text, c->n_text, path);
+    return read_config(c, &j, path, err);
 }
 
 static myth_status check_gguf(config *c, const myth_lora *l, const myth_model *m, myth_error *err)
@@ -211,6 +304,18 @@ static bool find_pair(const myth_lora *l, const char *hf, const char *gguf, pair
     return half[0] || half[1];
 }
 
+/* The name of the module that the pair is added to: that of its A without the end. */
+static myth_str module_of(const pair *p)
+{
+    static const char end[] = ".lora_A.";
+    const size_t n = sizeof(end) - 1;
+    const myth_str name = p->a->name;
+    for (size_t i = name.len; i >= n; i--)
+        if (memcmp(name.text + i - n, end, n) == 0)
+            return (myth_str){name.text, i - n};
+    return name;
+}
+
 static myth_status check_pair(const pair *p, const myth_slot_src *s, const config *c, const char *path, myth_error *err)
 {
     if (!p->a || !p->b)
@@ -224,16 +329,17 @@ static myth_status check_pair(const pair *p, const myth_slot_src *s, const confi
     if (p->a->dim[0] > RANK_MAX)
         return myth_fail(err, MYTH_EFORMAT, "%s: %s: rank %llu, at most %d", path, p->name,
                          (unsigned long long)p->a->dim[0], RANK_MAX);
-    if (c->rank > 0 && (double)p->a->dim[0] != c->rank)
+    const double rank = pattern_of(c, RANKS, module_of(p), c->rank);
+    if (rank > 0 && (double)p->a->dim[0] != rank)
         return myth_fail(err, MYTH_EFORMAT, "%s: %s: rank %llu, the config says %g", path, p->name,
-                         (unsigned long long)p->a->dim[0], c->rank);
+                         (unsigned long long)p->a->dim[0], rank);
     return MYTH_OK;
 }
 
 static float scale_of(const config *c, const pair *p, float scale)
 {
-    const double rank = (double)p->a->dim[0];
-    return c->alpha == 0 ? scale : (float)((double)scale * c->alpha / (c->is_rank_root ? sqrt(rank) : rank));
+    const double rank = (double)p->a->dim[0], alpha = pattern_of(c, ALPHAS, module_of(p), c->alpha);
+    return alpha == 0 ? scale : (float)((double)scale * alpha / (c->is_rank_root ? sqrt(rank) : rank));
 }
 
 /* Goes over the model's matrices; with l->pair NULL it counts what is there. */
@@ -359,10 +465,12 @@ myth_status myth_lora_open(myth_lora **out, const myth_model *m, const char *pat
     if (!l->a)
         MYTH_TRY(myth_fail(err, MYTH_ENOMEM, "out of memory for %llu values", (unsigned long long)l->widest));
     l->hash = hash_of(l);
-    *out = l;
-    return MYTH_OK;
 fail:
-    myth_lora_close(l);
+    myth_free(m->mem, c.text);
+    if (st == MYTH_OK)
+        *out = l;
+    else
+        myth_lora_close(l);
     return st;
 }
 

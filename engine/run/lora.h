@@ -4,13 +4,14 @@
  *          type adapter
  * Shapes   A [rank, cols], B [rows, rank] for a matrix [rows, cols], in both
  * Scale    lora_alpha / r (with use_rslora: / sqrt(r)) of the config, adapter.lora.alpha / rank of a GGUF, times the
- *          caller's
+ *          caller's. rank_pattern and alpha_pattern give single modules others: the first key that is the module's name
+ *          or its end behind a dot counts
  * Checks   every tensor belongs to a pair, and every pair to a matrix of the model that is one in its file too (not the
  *          embedding, not experts). Tensors of the towers of multimodal models are left out and counted
  * Memory   class OTHER: the pairs, and one A as floats, the largest; the file is mapped, or read where the model's is
  * Owner    the caller closes it; the model must outlive it
  * Errors   MYTH_EFORMAT another shape, a pair without its half, a name that the model lacks; MYTH_EUNSUPPORTED what is
- *          more than such a product: DoRA, aLoRA, PiSSA, biases, saved modules, ranks that differ, pickled tensors;
+ *          more than such a product: DoRA, aLoRA, PiSSA, biases, saved modules, pickled tensors; patterns of no names;
  *          those of myth_weights_open
  * Threads  one
  * Source   LoRA, 2106.09685; peft, LoraConfig and save_pretrained; llama.cpp, convert_lora_to_gguf.py */

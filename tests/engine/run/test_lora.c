@@ -172,6 +172,50 @@ static void peft_is_added(void **state)
     expect_added("root.gguf", "plain.gguf", 6.0 / sqrt(3.0));
 }
 
+/* As peft's get_pattern_key: the first key that is the end of a module's name behind a dot, or with ^ all of it. */
+static void patterns_of_single_modules_count(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *config;
+        float q, down; /* what their Bs are multiplied by */
+    } row[] = {
+        {"{\"r\": 3, \"lora_alpha\": 6, \"rank_pattern\": {\"k_proj\": 9}, \"alpha_pattern\": null}", 2, 2},
+        {"{\"r\": 3, \"lora_alpha\": 6, \"alpha_pattern\": {\"q_proj\": 12}}", 4, 2},
+        {"{\"alpha_pattern\": {\"proj\": 12, \"1.mlp.down_proj\": 3}, \"r\": 3, \"lora_alpha\": 6}", 2, 1},
+        {"{\"r\": 3, \"lora_alpha\": 6, \"alpha_pattern\": {\"layers.1.self_attn.q_proj\": 12, "
+         "\"mlp\\\\.down_proj\": 9, \"down_proj\": 3}}",
+         2, 3},
+        {"{\"r\": 3, \"lora_alpha\": 6, \"alpha_pattern\": {\"^self_attn.q_proj\": 12, "
+         "\"^model.layers.0.self_attn.q_proj\": 3}}",
+         1, 2},
+        {"{\"r\": 5, \"lora_alpha\": 6, \"rank_pattern\": {\"q_proj\": 3, \"down_proj\": 3}}", 2, 2},
+        {"{\"r\": 5, \"lora_alpha\": 6, \"use_rslora\": true, \"rank_pattern\": {\"layers.0.self_attn.q_proj\": 3, "
+         "\"layers.1.mlp.down_proj\": 3}, \"alpha_pattern\": {\"down_proj\": 12}}",
+         3.46410162f, 6.92820323f},
+    };
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        myth_lora *lora = NULL;
+        char folder[16];
+        float q, down;
+        snprintf(folder, sizeof(folder), "pattern%u", (unsigned)i);
+        make_peft(folder, row[i].config);
+        if (myth_lora_open(&lora, &base, files_path(folder), 1.0f, &err) != MYTH_OK)
+            fail_msg("%s: %s", row[i].config, err.msg);
+        const myth_tensor *w = matrix(&base, "blk.0.attn_q.weight");
+        const uint64_t b_of_q = RANK * w->dim[1], second = b_of_q + RANK * w->dim[0];
+        const uint64_t b_of_down = second + RANK * matrix(&base, "blk.1.ffn_down.weight")->dim[1];
+        const uint32_t at_q = value(b_of_q) == 0, at_down = value(b_of_down) == 0; /* the first that is not 0 */
+        myth_lora_column_of_b(lora, "blk.0.attn_q.weight", at_q, 0, 1, &q);
+        myth_lora_column_of_b(lora, "blk.1.ffn_down.weight", at_down, 0, 1, &down);
+        const float was_q = value(b_of_q + at_q), was_down = value(b_of_down + at_down);
+        assert_true(was_q != 0 && was_down != 0);
+        if (fabsf(q - row[i].q * was_q) > 1e-6f || fabsf(down - row[i].down * was_down) > 1e-6f)
+            fail_msg("%s: %g and %g", row[i].config, (double)(q / was_q), (double)(down / was_down));
+        myth_lora_close(lora);
+    }
+}
+
 /* The same pairs as llama.cpp writes them, of alpha 12: 12 / 3 * 0.25. */
 static void gguf_is_added(void **state)
 {
@@ -231,8 +275,16 @@ static void what_is_more_or_less_is_refused(void **state)
     const myth_tensor *q = matrix(&base, "blk.0.attn_q.weight");
     expect_refused("r0", "{\"r\": 3, \"lora_alpha\": 3, \"use_dora\": true}", NULL, MYTH_EUNSUPPORTED, "use_dora");
     expect_refused("r1", "{\"r\": 3, \"lora_alpha\": 3, \"bias\": \"all\"}", NULL, MYTH_EUNSUPPORTED, "bias");
-    expect_refused("r2", "{\"rank_pattern\": {\"q_proj\": 8}, \"r\": 3, \"lora_alpha\": 3}", NULL, MYTH_EUNSUPPORTED,
-                   "rank_pattern");
+    expect_refused("r2", "{\"rank_pattern\": {\"(q|k)_proj\": 8}, \"r\": 3, \"lora_alpha\": 3}", NULL,
+                   MYTH_EUNSUPPORTED, "rank_pattern");
+    expect_refused("r11", "{\"rank_pattern\": {\"q_proj\": 8}, \"r\": 3, \"lora_alpha\": 3}", NULL, MYTH_EFORMAT,
+                   "rank 3, the config says 8");
+    expect_refused("r12", "{\"alpha_pattern\": {\"q_proj\": \"8\"}, \"r\": 3, \"lora_alpha\": 3}", NULL, MYTH_EFORMAT,
+                   "expected a number");
+    expect_refused("r13", "{\"alpha_pattern\": {\"q_proj\": 0}, \"r\": 3, \"lora_alpha\": 3}", NULL, MYTH_EFORMAT,
+                   "alpha_pattern: q_proj");
+    expect_refused("r14", "{\"alpha_pattern\": [1], \"r\": 3, \"lora_alpha\": 3}", NULL, MYTH_EFORMAT,
+                   "expected an object");
     expect_refused("r3", "{\"r\": 4, \"lora_alpha\": 3}", NULL, MYTH_EFORMAT, "rank 3, the config says 4");
     expect_refused("r4", "{\"lora_alpha\": 3}", NULL, MYTH_EFORMAT, "r and lora_alpha");
     expect_refused("r5", "{\"r\": \"3\"}", NULL, MYTH_EFORMAT, "expected a number");
@@ -331,6 +383,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(peft_is_added),
         cmocka_unit_test(gguf_is_added),
+        cmocka_unit_test(patterns_of_single_modules_count),
         cmocka_unit_test(what_is_more_or_less_is_refused),
         cmocka_unit_test(other_kinds_are_refused),
         cmocka_unit_test(an_activated_adapter_is_refused),
