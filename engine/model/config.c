@@ -247,7 +247,8 @@ static myth_status sum_up(myth_config *c, const char *path, myth_error *err)
 
 myth_status myth_config_read(myth_config *out, const myth_weights *w, myth_error *err)
 {
-    myth_config c = {.rope_base_local = 1e4, .rope_factor_global = 1, .rope_pairs_global = UINT32_MAX};
+    myth_config c = {
+        .rope_base_local = 1e4, .rope_factor_global = 1, .rope_factor_local = 1, .rope_pairs_global = UINT32_MAX};
     myth_facts f = {w, myth_weights_meta(w), "", err};
     const char *path = myth_weights_path(w);
     myth_status st = myth_weights_get_format(w) == MYTH_FORMAT_SAFETENSORS ? myth_config_read_json(&f, &c)

@@ -42,7 +42,9 @@ typedef struct {
     uint32_t n_ctx_train, window;
     myth_layer_config layer[MYTH_LAYER_MAX];
     float eps, attn_scale, attn_softcap, final_softcap, embed_scale;
-    double rope_base_global, rope_base_local, rope_factor_global;
+    double rope_base_global, rope_base_local;
+    /* positions are divided by it; the local one is 1, or the global one where all layers turn alike */
+    double rope_factor_global, rope_factor_local;
     bool is_rounded;    /* the reference computes in bf16: its constants are rounded, embed_scale among them */
     bool norm_plus_one; /* stored norm weights are w, effective 1 + w (safetensors of Gemma 1-3)      */
     bool has_qk_norm, has_post_norm, has_v_norm;

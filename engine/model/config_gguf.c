@@ -79,8 +79,7 @@ static myth_status gguf_ropes(const myth_facts *f, myth_config *c)
         MYTH_TRY(myth_facts_f64(f, &c->rope_factor_global, "rope.scaling.factor", 1, 1e4));
     if (!myth_facts_has_two_ropes(c)) {
         c->rope_base_local = c->rope_base_global;
-        if (c->rope_factor_global != 1)
-            return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: rope scaling in this family", myth_weights_path(f->w));
+        c->rope_factor_local = c->rope_factor_global;
     }
 fail:
     return st;

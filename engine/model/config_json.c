@@ -119,7 +119,8 @@ fail:
 }
 
 /* As transformers reads them: rope_scaling is laid over the set of global layers; in families with one set it takes the
- * set's place. Gemma 4, whose heads rotate in part, has no rope_scaling. */
+ * set's place. Gemma 4, whose heads rotate in part, has no rope_scaling. Where there are two sets, parameters that stand
+ * in neither do not count. */
 static myth_status json_ropes(const myth_facts *f, myth_config *c)
 {
     const double part = myth_family_get(c->family)->absent.rope_part;
@@ -138,21 +139,46 @@ static myth_status json_ropes(const myth_facts *f, myth_config *c)
         MYTH_TRY(json_rope(f, "rope_parameters.sliding_attention.", NULL, &local, has_part));
     } else if (over && (!has_two || !myth_facts_find(f, "rope_parameters"))) {
         MYTH_TRY(json_rope(f, over, NULL, &global, false));
-    } else if (myth_facts_find(f, "rope_parameters")) {
+    } else if (!has_two && myth_facts_find(f, "rope_parameters")) {
         MYTH_TRY(json_rope(f, "rope_parameters.", over, &global, has_part));
     }
     if (!has_two)
         local = global;
-    if (local.factor != 1 || local.part != 1)
-        return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: rope scaling of local layers", myth_weights_path(f->w));
+    if (has_two && (local.factor != 1 || local.part != 1))
+        return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: rope scaling of local layers is not supported",
+                         myth_weights_path(f->w));
     for (uint32_t l = 0; l < c->n_layer; l++)
         head_dim = c->layer[l].is_global ? c->layer[l].head_dim : head_dim;
     c->rope_base_global = global.base;
     c->rope_base_local = local.base;
     c->rope_factor_global = global.factor;
+    c->rope_factor_local = local.factor;
     c->rope_pairs_global = (uint32_t)(global.part * head_dim / 2);
 fail:
     return st;
+}
+
+/* Overrides of single layers: per_layer_config.N.KEY. Gemma 4 has such for its heads (json_gemma4_heads). */
+static myth_status json_known_overrides(const myth_facts *f, const myth_config *c)
+{
+    static const char *const known[] = {"head_dim", "num_key_value_heads"};
+    const bool has_known = myth_family_get(c->family)->has_two_widths;
+    char stem[64];
+    const size_t n_stem = (size_t)snprintf(stem, sizeof(stem), "%sper_layer_config.", f->prefix);
+    for (uint32_t i = 0; i < myth_meta_count(f->m); i++) {
+        const myth_str key = myth_meta_at(f->m, i)->key;
+        const char *dot = key.len > n_stem && memcmp(key.text, stem, n_stem) == 0
+                            ? memchr(key.text + n_stem, '.', key.len - n_stem)
+                            : NULL;
+        if (!dot)
+            continue;
+        const myth_str last = {dot + 1, (size_t)(key.text + key.len - dot - 1)};
+        if (!has_known || !(myth_str_is(last, known[0]) || myth_str_is(last, known[1])))
+            return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: %.*s is not supported; supported: %s",
+                             myth_weights_path(f->w), (int)(key.len < 120 ? key.len : 120), key.text,
+                             has_known ? "head_dim, num_key_value_heads" : "layers of one config in this family");
+    }
+    return MYTH_OK;
 }
 
 /* Things a Gemma never has, which would change the result if they were passed over. */
@@ -171,6 +197,7 @@ static myth_status json_refusals(const myth_facts *f, myth_config *c)
         if (act.len)
             break; /* hidden_activation, when it is not null, wins */
     }
+    MYTH_TRY(json_known_overrides(f, c));
     MYTH_TRY(myth_facts_bool(f, &flag, "attention_bias", false));
     if (flag)
         return myth_fail(f->err, MYTH_EUNSUPPORTED, "%s: attention_bias is not supported", path);
@@ -387,7 +414,7 @@ myth_status myth_config_read_json(myth_facts *f, myth_config *c)
     else
         MYTH_TRY(
             myth_facts_f64(f, &cap, "attn_logit_softcapping", 1e-3, 1e6)); /* present in some files, without effect */
-    if (family->has_final_softcap)
+    if (family->has_final_softcap && !as->has_no_final_softcap)
         MYTH_TRY(myth_facts_cap(f, &c->final_softcap, "final_logit_softcapping", d->final_softcap, 1e-3));
     c->eps = (float)eps;
     c->attn_scale = (float)(1.0 / sqrt(scalar));

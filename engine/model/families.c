@@ -21,7 +21,7 @@ static const myth_family_class gemma1[] = {{CLASS("gemma", "GemmaForCausalLM")},
 static const myth_family_class gemma2[] = {{CLASS("gemma2", "Gemma2ForCausalLM")}, {0}};
 static const myth_family_class gemma3[] = {
     {CLASS("gemma3_text", "Gemma3ForCausalLM")},
-    {CLASS("gemma3", "Gemma3ForConditionalGeneration"), .text_type = "gemma3_text"},
+    {CLASS("gemma3", "Gemma3ForConditionalGeneration"), .text_type = "gemma3_text", .has_no_final_softcap = true},
     {0},
 };
 static const myth_family_class gemma3n[] = {
@@ -83,7 +83,6 @@ static const myth_family families[MYTH_FAMILY_N] = {
             .norm_plus_one = true,
             .has_attn_softcap = true,
             .has_final_softcap = true,
-            .has_pattern_key = true,
             .has_absent_window = true,
         },
     [MYTH_FAMILY_GEMMA3] =
@@ -143,7 +142,6 @@ static const myth_family families[MYTH_FAMILY_N] = {
             .has_final_softcap = true,
             .has_two_ropes = true,
             .shares_kv = true,
-            .has_pattern_key = true,
             .has_width_list = true,
             .has_sparse_gates = true,
             .has_bf16_constants = true,

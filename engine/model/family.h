@@ -134,6 +134,7 @@ typedef struct {
     uint32_t n_ctx,
         window;      /* the class's own defaults; 0 = the family's                                              */
     bool has_no_ple; /* no per-layer embeddings unless config.json gives their width                            */
+    bool has_no_final_softcap; /* caps no logits, whatever config.json says */
 } myth_family_class;
 
 typedef struct myth_facts myth_facts; /* of a file (config_impl.h) */

@@ -27,7 +27,7 @@ void myth_step_rope(myth_step *st)
                                    .head_dim = c->head_dim_local,
                                    .n_pair = c->head_dim_local / 2,
                                    .base = c->rope_base_local,
-                                   .factor = 1.0,
+                                   .factor = c->rope_factor_local,
                                });
 }
 

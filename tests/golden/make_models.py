@@ -91,6 +91,9 @@ def flat(kw):
     return dict(kw, rope_parameters={"rope_type": "default", "rope_theta": 1e4})
 
 
+LINEAR = {"rope_type": "linear", "rope_theta": 1e2, "factor": 8.0}
+
+
 def gemma1(*dims, **kw):
     return dict(flat(shape(*dims)), hidden_act="gelu_pytorch_tanh", **kw)
 
@@ -607,6 +610,22 @@ MODELS = {
         store="bf16",
         kw=gemma4(32, 24, 2, 4, 2, 16, 127, window=7, layers=period(2, 2), wide=16, cap=4.0, experts=(3, 3, 12)),
     ),
+    # families with one set of rope parameters: all layers are scaled, local ones too
+    "gemma1-linear": dict(
+        type="gemma",
+        n=30,
+        store="f32",
+        disk=dict(rope_parameters=None, rope_theta=1e2, rope_scaling={"type": "linear", "factor": 8.0}),
+        kw=dict(gemma1(32, 48, 2, 4, 1, 16, 131), rope_parameters=LINEAR),
+    ),
+    "gemma2-linear": dict(
+        type="gemma2",
+        n=30,
+        store="bf16",
+        kw=dict(
+            gemma2(32, 48, 3, 4, 2, 16, 127, window=9, scale=16, attn_cap=3.0, cap=4.0), rope_parameters=LINEAR
+        ),
+    ),
 }
 VISION = dict(
     hidden_size=16,
@@ -744,9 +763,9 @@ def check_sensitivity(name, spec, seed, ids, logits):
             changed = copy.deepcopy(rope)
             changed[part]["partial_rotary_factor"] *= 2
             variants["rotated part"] = dict(rope_parameters=changed)
-        if part and "factor" in rope[part]:
+        if "factor" in (rope[part] if part else rope):
             changed = copy.deepcopy(rope)
-            changed[part]["factor"] = 4.0
+            (changed[part] if part else changed)["factor"] = 4.0
             variants["rope factor"] = dict(rope_parameters=changed)
     moved = {}
     for what, change in variants.items():

@@ -34,6 +34,7 @@ static const myth_config *read_good(const char *text)
 /* ---- read as transformers reads them ---- */
 
 static void refuse(myth_status wanted, const char *text);
+static void refuse_key(myth_status wanted, const char *key_value);
 
 static void test_defaults(void **state)
 {
@@ -126,7 +127,8 @@ static void test_spellings(void **state)
         read_good("{\"model_type\":\"gemma3_text\",\"num_hidden_layers\":6,\"rope_theta\":1e6,"
                   "\"rope_local_base_freq\":10000.0,"
                   "\"rope_scaling\":{\"factor\":8.0,\"rope_type\":\"linear\"},\"sliding_window_pattern\":3}");
-    assert_true(c->rope_factor_global == 8 && c->layer[2].is_global && c->layer[5].is_global && !c->layer[3].is_global);
+    assert_true(c->rope_factor_global == 8 && c->rope_factor_local == 1 && c->layer[2].is_global &&
+                c->layer[5].is_global && !c->layer[3].is_global);
     same(c, "{\"model_type\":\"gemma3_text\",\"num_hidden_layers\":6,\"rope_parameters\":{"
             "\"full_attention\":{\"factor\":8.0,\"rope_type\":\"linear\",\"rope_theta\":1000000},"
             "\"sliding_attention\":{\"rope_type\":\"default\",\"rope_theta\":10000}},"
@@ -283,9 +285,37 @@ static void test_rope_scaling_beside_parameters(void **state)
     c = read_good("{\"model_type\":\"gemma2\",\"rope_theta\":12345,\"rope_parameters\":{\"rope_type\":\"linear\","
                   "\"factor\":8,\"rope_theta\":7},\"rope_scaling\":{\"rope_type\":\"default\"}}");
     assert_true(c->rope_factor_global == 1 && c->rope_base_global == 12345);
-    refuse(MYTH_EUNSUPPORTED, "{\"model_type\":\"gemma2\",\"rope_parameters\":{\"rope_type\":\"default\"},"
-                              "\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":8}}");
+    c = read_good("{\"model_type\":\"gemma2\",\"rope_parameters\":{\"rope_type\":\"default\"},"
+                  "\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":8}}");
+    assert_true(c->rope_factor_global == 8 && c->rope_factor_local == 8); /* both kinds of layers turn alike */
 #undef SETS
+    /* a family with two sets: what stands in neither does not count */
+    c = read_good("{\"model_type\":\"gemma3_text\",\"rope_theta\":7000,"
+                  "\"rope_parameters\":{\"rope_type\":\"linear\",\"factor\":8,\"rope_theta\":500}}");
+    assert_true(c->rope_factor_global == 1 && c->rope_base_global == 7000 && c->rope_base_local == 1e4);
+}
+
+/* Keys that transformers reads in other families only, and overrides of single layers. */
+static void test_keys_of_other_families(void **state)
+{
+    (void)state;
+    const myth_config *c = read_good("{\"model_type\":\"gemma2\",\"sliding_window_pattern\":3}");
+    assert_true(!c->layer[0].is_global && c->layer[1].is_global && !c->layer[2].is_global);
+    c = read_good("{\"model_type\":\"gemma3n_text\",\"sliding_window_pattern\":3}");
+    assert_true(!c->layer[2].is_global && !c->layer[3].is_global && c->layer[4].is_global);
+    c = read_good("{\"model_type\":\"gemma3_text\",\"final_logit_softcapping\":3}");
+    assert_true(c->final_softcap == 3);
+    c = read_good("{\"model_type\":\"gemma3\",\"text_config\":{\"final_logit_softcapping\":3}}");
+    assert_true(c->final_softcap == 0); /* the multimodal class does not look at it */
+    c = read_good("{\"model_type\":\"gemma3n\",\"text_config\":{\"final_logit_softcapping\":3}}");
+    assert_true(c->final_softcap == 3);
+    read_good("{\"model_type\":\"gemma3_text\",\"per_layer_config\":{}}");
+    refuse_key(MYTH_EUNSUPPORTED, "\"per_layer_config\":{\"1\":{\"rms_norm_eps\":0.1}}");
+    refuse_key(MYTH_EUNSUPPORTED, "\"per_layer_config\":{\"1\":{\"head_dim\":64}}");
+    refuse(MYTH_EUNSUPPORTED, "{\"model_type\":\"gemma4_text\",\"per_layer_config\":{\"05\":{\"head_dim\":512,"
+                              "\"sliding_window\":7}}}");
+    refuse(MYTH_EUNSUPPORTED, "{\"model_type\":\"gemma4\",\"text_config\":{\"per_layer_config\":{\"2\":{\"skip\":"
+                              "[\"mlp\"]}}}}");
 }
 
 static void test_families(void **state)
@@ -304,7 +334,6 @@ static void test_families(void **state)
     refuse(MYTH_EFORMAT, "{\"model_type\":\"gemma3\"}");
     refuse(MYTH_EFORMAT, "{\"model_type\":\"gemma3\",\"text_config\":[]}");
     refuse(MYTH_EUNSUPPORTED, "{\"model_type\":\"gemma3\",\"text_config\":{\"model_type\":\"gemma4_text\"}}");
-    refuse(MYTH_EUNSUPPORTED, "{\"model_type\":\"gemma2\",\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":8}}");
     printf("%d texts refused\n", n_refused);
 }
 
@@ -392,6 +421,7 @@ int main(void)
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_spellings),
         cmocka_unit_test(test_rope_scaling_beside_parameters),
+        cmocka_unit_test(test_keys_of_other_families),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_gemma4),

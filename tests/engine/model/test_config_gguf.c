@@ -208,7 +208,6 @@ static void test_refused(void **state)
         {{"gemma3", MYTH_LAYER_MAX + 1, window_1024, 0}, MYTH_EFORMAT, "block_count"},
         {{"gemma3", 6, scaled_by_yarn, 0}, MYTH_EUNSUPPORTED, "yarn"},
         {{"gemma3", 6, scaled_the_older_way, 0}, MYTH_EUNSUPPORTED, "scale_linear"},
-        {{"gemma2", 6, scaled_by_a_factor_alone, 0}, MYTH_EUNSUPPORTED, "rope scaling"},
         {{"gemma", 6, half_of_a_head_turns, 0}, MYTH_EUNSUPPORTED, "rope.dimension_count"},
         {{"gemma3", 6, half_of_a_head_turns, 0}, MYTH_EUNSUPPORTED, "rope.dimension_count"},
         {{"gemma3", 6, looks_both_ways, 0}, MYTH_EUNSUPPORTED, "attention.causal"},
@@ -225,7 +224,10 @@ static void test_refused(void **state)
     }
     read_good(&(facts){"gemma3", 6, not_scaled_the_older_way, 0}); /* what they say holds anyway */
     read_good(&(facts){"gemma-embedding", 6, looks_both_ways, 0});
-    assert_true(read_good(&(facts){"gemma3", 6, scaled_by_a_factor_alone, 0})->rope_factor_global == 8);
+    const myth_config *c = read_good(&(facts){"gemma3", 6, scaled_by_a_factor_alone, 0});
+    assert_true(c->rope_factor_global == 8 && c->rope_factor_local == 1);
+    c = read_good(&(facts){"gemma2", 6, scaled_by_a_factor_alone, 0}); /* both kinds of layers turn alike */
+    assert_true(c->rope_factor_global == 8 && c->rope_factor_local == 8);
     assert_int_equal(read_good(&(facts){"gemma3", 6, other_values, 0})->n_layer,
                      6); /* a key of nobody's is passed over */
     assert_int_equal(read_good(&(facts){"gemma3", MYTH_LAYER_MAX, window_1024, 0})->n_layer, MYTH_LAYER_MAX);
