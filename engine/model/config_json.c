@@ -119,8 +119,8 @@ fail:
 }
 
 /* As transformers reads them: rope_scaling is laid over the set of global layers; in families with one set it takes the
- * set's place. Gemma 4, whose heads rotate in part, has no rope_scaling. Where there are two sets, parameters that stand
- * in neither do not count. */
+ * set's place. Gemma 4, whose heads rotate in part, has no rope_scaling. Where there are two sets, parameters that
+ * stand in neither do not count. */
 static myth_status json_ropes(const myth_facts *f, myth_config *c)
 {
     const double part = myth_family_get(c->family)->absent.rope_part;

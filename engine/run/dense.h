@@ -3,8 +3,8 @@
  *
  * Shapes   layer[0] [n_mid, d_model], layer[1] [n_out, n_mid]; no bias, no activation
  * Owner    myth_dense_close; the model stays open for as long
- * Errors   MYTH_EFORMAT a shape that does not fit, one layer without the other; MYTH_EUNSUPPORTED the config of a module
- *          beside the model asks for something else: a pooling other than the mean, an activation, a residual
+ * Errors   MYTH_EFORMAT a shape that does not fit, one layer without the other; MYTH_EUNSUPPORTED the config of a
+ *          module beside the model asks for something else: a pooling other than the mean, an activation, a residual
  * Source   sentence-transformers' module Dense; tensor names of llama.cpp's converter */
 #ifndef MYTH_DENSE_H
 #define MYTH_DENSE_H
