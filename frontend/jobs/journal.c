@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #define DEVICE_FACT "--device"
-enum { CACHE_KIB = 1024, APPLICATION = 0x6d796a6f /* "myjo" */, WAIT_MS = 0, OPEN_MOST = 8 };
+enum { CACHE_KIB = 1024, APPLICATION = 0x6d796a6f /* "myjo" */, FORM = 1, WAIT_MS = 0, OPEN_MOST = 8 };
 
 struct myth_journal {
     sqlite3 *db;
@@ -30,16 +31,21 @@ static bool is_busy(const myth_journal *j)
     return code == SQLITE_BUSY || code == SQLITE_LOCKED;
 }
 
+static myth_status damaged(const char *path, myth_error *err)
+{
+    return myth_fail(err, MYTH_EIO, "%.200s: damaged, or no journal; begin anew with --resume off", path);
+}
+
 static myth_status failed(const myth_journal *j, const char *what, myth_error *err)
 {
     if (is_busy(j))
         return myth_fail(err, MYTH_EIO, "%s: another command is writing this output; wait for it, or give another -o",
                          j->path);
     switch (sqlite3_errcode(j->db) & 0xff) {
+    case SQLITE_ERROR: /* its tables have other names or columns */
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
-    case SQLITE_FORMAT:
-        return myth_fail(err, MYTH_EIO, "%s: damaged, or no journal; begin anew with --resume off", j->path);
+    case SQLITE_FORMAT: return damaged(j->path, err);
     case SQLITE_NOMEM: return myth_fail(err, MYTH_ENOMEM, "%s: out of memory to %s", j->path, what);
     default: return myth_fail(err, MYTH_EIO, "%s: cannot %s: %s", j->path, what, sqlite3_errmsg(j->db));
     }
@@ -61,6 +67,32 @@ static myth_status number_of(const myth_journal *j, const char *sql, int64_t *n,
     *n = 0;
     const int rc = myth_database_number(j->db, n, sql);
     return rc == SQLITE_ROW || rc == SQLITE_DONE ? MYTH_OK : failed(j, "read it", err);
+}
+
+/* ---- sums ---- */
+
+/* Of the bytes of an item or a state, and of its number or name: a byte that the disk or a program changed is found
+ * when it is read. */
+static int64_t sum_of(const void *bytes, size_t n, uint64_t seed)
+{
+    return (int64_t)XXH3_64bits_withSeed(n ? bytes : "", n, seed);
+}
+
+static int64_t sum_of_state(const char *name, const void *bytes, size_t n)
+{
+    return sum_of(bytes, n, XXH3_64bits(name, strlen(name)));
+}
+
+/* Whether the journal, whose version `sql` reads, has the tables of this version. */
+static myth_status check_form(const myth_journal *j, const char *sql, const char *path, myth_error *err)
+{
+    int64_t form;
+    const myth_status st = number_of(j, sql, &form, err);
+    if (st != MYTH_OK || form == FORM)
+        return st;
+    return myth_fail(err, MYTH_EIO,
+                     "%.200s: begun by another version of mythos; go on with that, or begin anew with --resume off",
+                     path);
 }
 
 /* ---- the lock ---- */
@@ -190,11 +222,11 @@ static myth_status make_tables(const myth_journal *j, myth_error *err)
 {
     char sql[400];
     snprintf(sql, sizeof(sql),
-             "PRAGMA application_id=%d;"
+             "PRAGMA application_id=%d; PRAGMA user_version=%d;"
              "CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
-             "CREATE TABLE items(idx INTEGER PRIMARY KEY, row BLOB);"
-             "CREATE TABLE states(name TEXT PRIMARY KEY, bytes BLOB)",
-             APPLICATION);
+             "CREATE TABLE items(idx INTEGER PRIMARY KEY, row BLOB, sum INTEGER);"
+             "CREATE TABLE states(name TEXT PRIMARY KEY, bytes BLOB, sum INTEGER)",
+             APPLICATION, FORM);
     return run_sql(j, sql, "write it", err);
 }
 
@@ -206,7 +238,9 @@ static myth_status connect_to(myth_journal *j, const myth_journal_fact *fact, si
     MYTH_TRY(number_of(j, "PRAGMA application_id", &application, err));
     MYTH_TRY(number_of(j, "SELECT count(*) FROM sqlite_schema", &n_table, err));
     if (application != APPLICATION && n_table)
-        MYTH_TRY(myth_fail(err, MYTH_EIO, "%s: damaged, or no journal; begin anew with --resume off", j->path));
+        MYTH_TRY(damaged(j->path, err));
+    if (n_table)
+        MYTH_TRY(check_form(j, "PRAGMA user_version", j->path, err));
     if (n_table)
         MYTH_TRY(number_of(j, "SELECT EXISTS(SELECT 1 FROM items) OR EXISTS(SELECT 1 FROM states)", &has_any, err));
     if (!has_any) /* killed before its first commit: there is nothing to go on from, whatever it was begun with */
@@ -216,9 +250,9 @@ static myth_status connect_to(myth_journal *j, const myth_journal_fact *fact, si
     MYTH_TRY(number_of(j, "SELECT count(*) FROM items", &n_done, err));
     j->n_done = (uint64_t)n_done;
     MYTH_TRY(prepare(j, &j->has, "SELECT 1 FROM items WHERE idx = ?", err));
-    MYTH_TRY(prepare(j, &j->put, "INSERT INTO items VALUES(?, ?)", err));
-    MYTH_TRY(prepare(j, &j->put_state, "INSERT OR REPLACE INTO states VALUES(?, ?)", err));
-    MYTH_TRY(prepare(j, &j->get_state, "SELECT bytes FROM states WHERE name = ?", err));
+    MYTH_TRY(prepare(j, &j->put, "INSERT INTO items VALUES(?, ?, ?)", err));
+    MYTH_TRY(prepare(j, &j->put_state, "INSERT OR REPLACE INTO states VALUES(?, ?, ?)", err));
+    MYTH_TRY(prepare(j, &j->get_state, "SELECT bytes, sum FROM states WHERE name = ?", err));
 fail:
     return st;
 }
@@ -293,12 +327,13 @@ static myth_status begin(myth_journal *j, myth_error *err)
     return st;
 }
 
-static myth_status insert(myth_journal *j, sqlite3_stmt *q, const void *bytes, size_t n, myth_error *err)
+static myth_status insert(myth_journal *j, sqlite3_stmt *q, const void *bytes, size_t n, int64_t sum, myth_error *err)
 {
     myth_status st = begin(j, err);
     if (st != MYTH_OK)
         return st;
     sqlite3_bind_blob64(q, 2, n ? bytes : "", n, SQLITE_STATIC);
+    sqlite3_bind_int64(q, 3, sum);
     if (sqlite3_step(q) != SQLITE_DONE)
         st = failed(j, "write it", err);
     sqlite3_reset(q);
@@ -309,7 +344,7 @@ static myth_status insert(myth_journal *j, sqlite3_stmt *q, const void *bytes, s
 myth_status myth_journal_put(myth_journal *j, uint64_t index, const void *row, size_t n, myth_error *err)
 {
     sqlite3_bind_int64(j->put, 1, (int64_t)index);
-    const myth_status st = insert(j, j->put, row, n, err);
+    const myth_status st = insert(j, j->put, row, n, sum_of(row, n, index), err);
     j->n_done += st == MYTH_OK;
     return st;
 }
@@ -317,7 +352,7 @@ myth_status myth_journal_put(myth_journal *j, uint64_t index, const void *row, s
 myth_status myth_journal_put_state(myth_journal *j, const char *name, const void *bytes, size_t n, myth_error *err)
 {
     sqlite3_bind_text(j->put_state, 1, name, -1, SQLITE_STATIC);
-    return insert(j, j->put_state, bytes, n, err);
+    return insert(j, j->put_state, bytes, n, sum_of_state(name, bytes, n), err);
 }
 
 myth_status myth_journal_commit(myth_journal *j, myth_error *err)
@@ -333,11 +368,15 @@ myth_status myth_journal_get_state(myth_journal *j, const char *name, void *dst,
     myth_status st = MYTH_OK;
     sqlite3_bind_text(j->get_state, 1, name, -1, SQLITE_STATIC);
     const int rc = sqlite3_step(j->get_state);
-    *has = rc == SQLITE_ROW && (size_t)sqlite3_column_bytes(j->get_state, 0) == n;
-    if (*has && n)
-        memcpy(dst, sqlite3_column_blob(j->get_state, 0), n);
+    const void *bytes = rc == SQLITE_ROW ? sqlite3_column_blob(j->get_state, 0) : NULL;
+    const size_t n_byte = rc == SQLITE_ROW ? (size_t)sqlite3_column_bytes(j->get_state, 0) : 0;
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
         st = failed(j, "read it", err);
+    else if (rc == SQLITE_ROW && sqlite3_column_int64(j->get_state, 1) != sum_of_state(name, bytes, n_byte))
+        st = damaged(j->path, err);
+    *has = st == MYTH_OK && rc == SQLITE_ROW && n_byte == n;
+    if (*has && n)
+        memcpy(dst, bytes, n);
     sqlite3_reset(j->get_state);
     return st;
 }
@@ -368,10 +407,15 @@ myth_status myth_journal_each(myth_journal *j,
     sqlite3_stmt *q = NULL;
     int rc = SQLITE_DONE;
     myth_status st;
-    MYTH_TRY(prepare(j, &q, "SELECT idx, row FROM items ORDER BY idx", err));
-    while ((rc = sqlite3_step(q)) == SQLITE_ROW)
-        MYTH_TRY(row(user, (uint64_t)sqlite3_column_int64(q, 0), sqlite3_column_blob(q, 1),
-                     (size_t)sqlite3_column_bytes(q, 1), err));
+    MYTH_TRY(prepare(j, &q, "SELECT idx, row, sum FROM items ORDER BY idx", err));
+    while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
+        const uint64_t index = (uint64_t)sqlite3_column_int64(q, 0);
+        const void *bytes = sqlite3_column_blob(q, 1);
+        const size_t n = (size_t)sqlite3_column_bytes(q, 1);
+        if (sqlite3_column_int64(q, 2) != sum_of(bytes, n, index))
+            MYTH_TRY(damaged(j->path, err));
+        MYTH_TRY(row(user, index, bytes, n, err));
+    }
     if (rc != SQLITE_DONE)
         st = failed(j, "read it", err);
 fail:
@@ -421,12 +465,43 @@ myth_status myth_journal_remove_all(const char *output, uint32_t n_share, myth_e
     return remove_unheld(output, true, n_share, err);
 }
 
+/* Adds the states of a share, "NAME k" for its NAME. */
+static myth_status add_states(const myth_journal *j, const char *path, uint32_t k, myth_error *err)
+{
+    sqlite3_stmt *from = NULL, *to = NULL;
+    int rc;
+    myth_status st = MYTH_OK;
+    MYTH_TRY(prepare(j, &from, "SELECT name, bytes, sum FROM share.states", err));
+    MYTH_TRY(prepare(j, &to, "INSERT INTO states VALUES(?, ?, ?)", err));
+    while ((rc = sqlite3_step(from)) == SQLITE_ROW) {
+        char name[MYTH_JOURNAL_NAME_BYTES];
+        const char *own = (const char *)sqlite3_column_text(from, 0);
+        const void *bytes = sqlite3_column_blob(from, 1);
+        const size_t n = (size_t)sqlite3_column_bytes(from, 1);
+        if (!own || sqlite3_column_int64(from, 2) != sum_of_state(own, bytes, n))
+            MYTH_TRY(damaged(path, err));
+        snprintf(name, sizeof(name), "%.40s %u", own, k);
+        sqlite3_bind_text(to, 1, name, -1, SQLITE_STATIC);
+        sqlite3_bind_blob64(to, 2, n ? bytes : "", n, SQLITE_STATIC);
+        sqlite3_bind_int64(to, 3, sum_of_state(name, bytes, n));
+        if (sqlite3_step(to) != SQLITE_DONE)
+            MYTH_TRY(failed(j, "write it", err));
+        sqlite3_reset(to);
+    }
+    if (rc != SQLITE_DONE)
+        st = failed(j, "read a share", err);
+fail:
+    sqlite3_finalize(from);
+    sqlite3_finalize(to);
+    return st;
+}
+
 /* Adds what one share has. In the transaction of the merged journal, to which it is attached. */
 static myth_status add_share(const myth_journal *j, const char *path, uint32_t k, myth_error *err)
 {
-    char sql[512];
     int64_t n_other, is_complete;
     myth_status st = MYTH_OK;
+    MYTH_TRY(check_form(j, "PRAGMA share.user_version", path, err));
     MYTH_TRY(number_of(j, "SELECT count(*) FROM share.states WHERE name = 'complete'", &is_complete, err));
     if (!is_complete)
         return myth_fail(err, MYTH_EARG, "%.200s: this share is not finished; give its command again", path);
@@ -441,11 +516,8 @@ static myth_status add_share(const myth_journal *j, const char *path, uint32_t k
                          "%.200s: was begun with another model, other prompts or other flags than the first share; "
                          "give all shares the same, or --resume off to begin anew",
                          path);
-    snprintf(sql, sizeof(sql),
-             "INSERT INTO items SELECT * FROM share.items; INSERT INTO states SELECT name || ' %u', bytes FROM "
-             "share.states",
-             k);
-    MYTH_TRY(run_sql(j, sql, "write it", err));
+    MYTH_TRY(run_sql(j, "INSERT INTO items SELECT * FROM share.items", "write it", err));
+    MYTH_TRY(add_states(j, path, k, err));
 fail:
     return st;
 }
@@ -477,7 +549,8 @@ fail:
 myth_status myth_journal_merge(const char *output, uint32_t n_share, myth_error *err)
 {
     static myth_journal merged;
-    char path[PATH_MAX], sql[96];
+    char path[PATH_MAX], sql[128];
+    const unsigned char n_byte[4] = {(unsigned char)n_share};
     myth_journal *j = &merged;
     myth_status st = MYTH_OK;
     *j = (myth_journal){0};
@@ -505,7 +578,8 @@ myth_status myth_journal_merge(const char *output, uint32_t n_share, myth_error 
         MYTH_TRY(merge_share(j, path, k, err));
     }
     /* last: it says that all are there */
-    snprintf(sql, sizeof(sql), "INSERT INTO states VALUES('shares', x'%02x000000')", n_share);
+    snprintf(sql, sizeof(sql), "INSERT INTO states VALUES('shares', x'%02x000000', %lld)", n_share,
+             (long long)sum_of_state("shares", n_byte, sizeof(n_byte)));
     MYTH_TRY(run_sql(j, sql, "write it", err));
     sqlite3_close(j->db);
     return remove_unheld(output, false, n_share, err);

@@ -1,5 +1,6 @@
 /* test_journal.c - a journal gives back what was committed, refuses what was begun otherwise, and survives the death of
  * its process at any moment. */
+#define _GNU_SOURCE /* memmem */
 #include "tests/support/check.h"
 #include "tests/support/files.h"
 
@@ -229,6 +230,103 @@ static void what_is_no_journal_is_refused_and_kept(void **state)
     myth_journal_remove(j);
 }
 
+/* The bytes of a closed journal. */
+static void take_image(bytes *b, const char *name)
+{
+    char path[700];
+    int c;
+    snprintf(path, sizeof(path), "%s.journal", files_path(name));
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    while ((c = fgetc(f)) != EOF)
+        bytes_uint(b, (uint64_t)c, 1);
+    fclose(f);
+}
+
+/* Puts them in its place, with the byte at `at` changed by the bits of `by`. */
+static void put_image(const char *name, const bytes *b, size_t at, unsigned char by)
+{
+    static const char *const tail[] = {"-wal", "-shm", ""};
+    char path[720];
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof(path), "%s.journal%s", files_path(name), tail[i]);
+        unlink(path);
+    }
+    b->data[at] ^= by;
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(b->data, 1, b->len, f), b->len);
+    assert_int_equal(fclose(f), 0);
+    b->data[at] ^= by;
+}
+
+/* Whether the journal gives back something else than was put, without an error. What it forgot is computed again. */
+static bool gives_another_answer(const char *name)
+{
+    myth_error err = {0};
+    myth_journal *j = NULL;
+    told t = {""};
+    char sum[8] = "";
+    bool has = false;
+    if (myth_journal_open(&j, files_path(name), facts, 2, true, &err) != MYTH_OK)
+        return false;
+    const uint64_t n = myth_journal_n_done(j);
+    const bool is_other_state = myth_journal_get_state(j, "sum", sum, 8, &has, &err) == MYTH_OK && has &&
+                                memcmp(sum, "00000042", 8) != 0,
+               is_read = myth_journal_each(j, tell, &t, &err) == MYTH_OK,
+               is_other_row = is_read && n == 3 && strcmp(t.text, "0=zero;2=two;7=seven;") != 0;
+    myth_journal_close(j);
+    if (!is_read && !strstr(err.msg, "--resume off"))
+        fail_msg("%s", err.msg);
+    return is_other_state || is_other_row;
+}
+
+/* A byte that the disk changed is found before it becomes a part of the output. */
+static void a_changed_byte_is_found(void **state)
+{
+    (void)state;
+    myth_error err = {0};
+    uint64_t rng = check_seed();
+    bytes b = {0};
+    myth_journal *j = open_it("byte", false);
+    assert_int_equal(myth_journal_put(j, 0, "zero", 4, &err), MYTH_OK);
+    assert_int_equal(myth_journal_put(j, 2, "two", 3, &err), MYTH_OK);
+    assert_int_equal(myth_journal_put(j, 7, "seven", 5, &err), MYTH_OK);
+    assert_int_equal(myth_journal_put_state(j, "sum", "00000042", 8, &err), MYTH_OK);
+    assert_int_equal(myth_journal_commit(j, &err), MYTH_OK);
+    myth_journal_close(j);
+    take_image(&b, "byte");
+    assert_false(gives_another_answer("byte"));
+    for (uint32_t i = 0, n = check_sample(4000); i < n; i++) {
+        /* the cells of a page stand at its end */
+        const size_t page = check_below(&rng, b.len / 4096), in = check_below(&rng, 160);
+        const size_t at = i % 4 ? page * 4096 + 4095 - in : check_below(&rng, b.len);
+        put_image("byte", &b, at, (unsigned char)(1u << check_below(&rng, 8)));
+        if (gives_another_answer("byte"))
+            fail_msg("byte %zu of %zu", at, b.len);
+    }
+    static const char *const part[] = {"seven", "00000042"};
+    for (size_t p = 0; p < 2; p++) {
+        char sum[8];
+        bool has;
+        told t = {""};
+        const unsigned char *at = memmem(b.data, b.len, part[p], strlen(part[p]));
+        assert_non_null(at);
+        put_image("byte", &b, (size_t)(at - b.data), 1);
+        j = open_it("byte", true);
+        assert_int_equal(
+            p ? myth_journal_get_state(j, "sum", sum, 8, &has, &err) : myth_journal_each(j, tell, &t, &err), MYTH_EIO);
+        assert_non_null(strstr(err.msg, "damaged"));
+        myth_journal_close(j);
+    }
+    put_image("byte", &b, 63, 1); /* the version of the tables, in the header of the database */
+    assert_int_equal(myth_journal_open(&j, files_path("byte"), facts, 2, true, &err), MYTH_EIO);
+    assert_non_null(strstr(err.msg, "another version of mythos"));
+    myth_journal_remove(open_it("byte", false));
+    assert_false(is_there("byte"));
+    bytes_free(&b);
+}
+
 /* A child puts items and a sum of them, and dies at a moment that it does not choose. */
 static void a_kill_leaves_items_and_state_of_one_commit(void **state)
 {
@@ -284,6 +382,7 @@ int main(void)
         cmocka_unit_test(a_journal_in_use_is_not_begun_anew),
         cmocka_unit_test(a_journal_removes_its_own_file_alone),
         cmocka_unit_test(what_is_no_journal_is_refused_and_kept),
+        cmocka_unit_test(a_changed_byte_is_found),
         cmocka_unit_test(a_kill_leaves_items_and_state_of_one_commit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
