@@ -28,6 +28,10 @@ static void put_part(myth_json_out *j, const char *bytes_name, uint64_t bytes, c
     myth_jout_key_str(j, sum_name, hex);
 }
 
+#define CHAT_BEGIN   "{\"mythos_chat\":"
+#define CHAT_VERSION '2'
+#define HEADER_SUM   ",\"header_xxh3\":\""
+
 /* gone: the lines of s->gone; NULL = there are none. */
 static void put_header(FILE *f, const myth_session *s, uint64_t bytes, uint64_t sum, const void *gone)
 {
@@ -35,7 +39,7 @@ static void put_header(FILE *f, const myth_session *s, uint64_t bytes, uint64_t 
     myth_json_out j;
     myth_jout_start(&j, f);
     myth_jout_object(&j);
-    myth_jout_key_u64(&j, "mythos_chat", 1);
+    myth_jout_key_u64(&j, "mythos_chat", CHAT_VERSION - '0');
     put_part(&j, "sequence_bytes", bytes, "sequence_xxh3", sum);
     if (gone)
         put_part(&j, "gone_bytes", s->gone.bytes, "gone_xxh3", XXH3_64bits(gone, (size_t)s->gone.bytes));
@@ -68,6 +72,34 @@ static myth_status cannot_write(const char *path, int why, myth_error *err)
     return myth_fail(err, MYTH_EIO, "%s: cannot write: %s", path, strerror(why));
 }
 
+/* The sum of the file's first n bytes. False: they cannot be read. */
+static bool sum_of_file(uint64_t *sum, int fd, uint64_t n)
+{
+    unsigned char piece[1 << 14];
+    XXH3_state_t *state = XXH3_createState();
+    bool is_ok = state && XXH3_64bits_reset(state) == XXH_OK;
+    for (uint64_t at = 0; is_ok && at < n;) {
+        const ssize_t got = pread(fd, piece, n - at < sizeof(piece) ? (size_t)(n - at) : sizeof(piece), (off_t)at);
+        is_ok = got > 0 && XXH3_64bits_update(state, piece, (size_t)got) == XXH_OK;
+        at += is_ok ? (uint64_t)got : 0;
+    }
+    *sum = is_ok ? XXH3_64bits_digest(state) : 0;
+    XXH3_freeState(state);
+    return is_ok;
+}
+
+/* Puts the sum of the header's bytes behind its last member. *n is where its closing brace ends, and then where it ends
+ * with the sum. */
+static bool put_sum(FILE *f, int fd, long *n)
+{
+    uint64_t sum;
+    int more = -1;
+    if (fflush(f) == 0 && sum_of_file(&sum, fd, (uint64_t)*n - 1) && fseek(f, *n - 1, SEEK_SET) == 0)
+        more = fprintf(f, HEADER_SUM "%016llx\"}", (unsigned long long)sum);
+    *n += more - 1; /* over the brace */
+    return more > 0;
+}
+
 /* Writes the header into the file's first `most` bytes: JSON, spaces, a newline; most 0: no spaces. */
 static myth_status write_header(const myth_session *s, const char *path, int fd, uint64_t most, uint64_t bytes,
                                 uint64_t sum, const void *gone, myth_error *err)
@@ -77,6 +109,8 @@ static myth_status write_header(const myth_session *s, const char *path, int fd,
         return cannot_write(path, errno, err);
     put_header(f, s, bytes, sum, gone);
     long n = fseek(f, -1, SEEK_CUR) == 0 ? ftell(f) : -1; /* over the newline */
+    if (n > 0 && !put_sum(f, fd, &n))
+        n = -1;
     for (; n >= 0 && (uint64_t)n + 1 < most; n++)
         fputc(' ', f);
     fputc('\n', f);
@@ -121,18 +155,25 @@ static myth_status write_chat(myth_session *s, bool is_whole, const char *path, 
     return st;
 }
 
-#define CHAT_BEGIN "{\"mythos_chat\":1,"
+/* The version of the chat that these bytes begin: '1' has no sum of the header. 0 = they begin none. */
+static char version_of(const void *bytes, size_t n)
+{
+    const char *text = bytes;
+    const size_t at = sizeof(CHAT_BEGIN) - 1;
+    const bool is_chat = n >= at + 2 && memcmp(text, CHAT_BEGIN, at) == 0 && text[at + 1] == ',';
+    return is_chat && (text[at] == '1' || text[at] == CHAT_VERSION) ? text[at] : '\0';
+}
 
 /* Whether a file may be written over: there is none, it is empty, or a saved chat. */
 static bool is_to_replace(const char *path)
 {
-    char begin[sizeof(CHAT_BEGIN) - 1];
+    char begin[sizeof(CHAT_BEGIN) + 1];
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return errno == ENOENT;
     const ssize_t n = read(fd, begin, sizeof(begin));
     close(fd);
-    return n == 0 || (n == (ssize_t)sizeof(begin) && memcmp(begin, CHAT_BEGIN, sizeof(begin)) == 0);
+    return n == 0 || (n > 0 && version_of(begin, (size_t)n));
 }
 
 static myth_status open_out(myth_out *out, const char *path, myth_error *err)
@@ -216,14 +257,33 @@ static bool is_sum(const reader *r, const char *key, const unsigned char *p, uin
     return sum.text && myth_str_is(sum, hex);
 }
 
+/* Whether the header of n bytes is as it was written. One of version 1 says nothing of it. */
+static bool is_whole_header(const unsigned char *header, size_t n, char version)
+{
+    char want[64];
+    const size_t n_sum = sizeof(HEADER_SUM) - 1 + 16 + 2;
+    while (n && header[n - 1] == ' ')
+        n--;
+    if (n < n_sum)
+        return false;
+    n -= n_sum;
+    if (version == '1')
+        return memcmp(header + n, HEADER_SUM, sizeof(HEADER_SUM) - 1) != 0;
+    snprintf(want, sizeof(want), HEADER_SUM "%016llx\"}", (unsigned long long)XXH3_64bits(header, n));
+    return memcmp(header + n, want, n_sum) == 0;
+}
+
 /* The header of the file, and what stands behind it. */
 static myth_status read_header(reader *r, myth_error *err)
 {
     const myth_map *map = &r->map;
     myth_json_tree *t = &r->header;
     const unsigned char *end = map->size ? memchr(map->base, '\n', (size_t)map->size) : NULL;
-    if (!end || map->size < sizeof(CHAT_BEGIN) || memcmp(map->base, CHAT_BEGIN, sizeof(CHAT_BEGIN) - 1) != 0)
+    const char version = version_of(map->base, (size_t)map->size);
+    if (!end || !version)
         return myth_chat_no_chat(r->path, "no saved chat", err);
+    if (!is_whole_header(map->base, (size_t)(end - map->base), version))
+        return myth_chat_no_chat(r->path, "damaged", err);
     myth_status st = myth_json_tree_open(t, map->mem, (const char *)map->base, (size_t)(end - map->base), r->path, err);
     if (st != MYTH_OK)
         return st;

@@ -1,10 +1,11 @@
 /* saved.h - a chat in a file: its messages, and the sequence that holds them, so that another process goes on without
  * computing them again.
  *
- * Form     one line of JSON {"mythos_chat": 1, "sequence_bytes": n, "sequence_xxh3": "...", "calls": the number of the
+ * Form     one line of JSON {"mythos_chat": 2, "sequence_bytes": n, "sequence_xxh3": "...", "calls": the number of the
  *          last call, "context": its tokens, "gone_bytes", "gone_xxh3", "system", "tools", "messages": [{"role",
- *          "content", "pinned", ...}]} (message.h), a newline, then the saved sequence (engine.h, myth_seq_save), which
- *          may be missing, then the turns that went (gone.h)
+ *          "content", "pinned", ...}] (message.h), "header_xxh3": the sum of all before it}, a newline, then the saved
+ *          sequence (engine.h, myth_seq_save), which may be missing, then the turns that went (gone.h). Version 1 has
+ *          no header_xxh3, and is read
  * Save     with the sequence as it is, but for the last answer, which may be computed again for it (session.h, settle).
  *          A chat that is cold is saved cold: whoever goes on with it computes what is missing. Without the sequence a
  *          save writes a few KB and the turns that went, for after every turn. The file that was there stays until the

@@ -1,5 +1,6 @@
 /* test_gone.c - turns that went because a context was full are in the chat's file, and a longer context has them again:
  * texts, order, pins; what a person took out stays out; the bound of what is kept; damage. */
+#define _GNU_SOURCE /* memmem */
 #include "tests/support/files.h"
 #include "tests/support/rig.h"
 
@@ -257,6 +258,49 @@ static void damage_is_refused(void **state)
     close_chat();
 }
 
+/* No byte of the header changes without being noticed, be it one of a message. A file of the first version, whose header
+ * has no sum, is read. */
+static void a_changed_message_is_noticed(void **state)
+{
+    (void)state;
+    static const char sum[] = ",\"header_xxh3\":\"";
+    const char *path = files_path("g.chat");
+    static char file[1 << 20];
+    uint64_t rng = check_seed();
+    make_chat(path);
+    open_chat(LONG, MYTH_FULL_AUTO);
+    assert_ok(myth_chat_load(&s, path, &loaded, &rig_err));
+    for (int k = 0; k < 2; k++) { /* without the sequence, and with it: then spaces are behind the header */
+        assert_ok(k ? myth_chat_save(&s, path, NULL, &n_file, &rig_err) : myth_chat_save_talk(&s, path, &rig_err));
+        FILE *f = fopen(path, "rb");
+        assert_non_null(f);
+        const size_t len = fread(file, 1, sizeof(file), f);
+        fclose(f);
+        const size_t n_head = (size_t)((char *)memchr(file, '\n', len) - file);
+        for (uint32_t i = 0, n = check_sample(10000); i < n; i++) {
+            const size_t at = check_below(&rng, n_head);
+            const char by = (char)(1 << check_below(&rng, 7));
+            file[at] ^= by;
+            files_put("bad.chat", file, len);
+            file[at] ^= by;
+            if (myth_chat_load(&s, files_path("bad.chat"), &loaded, &rig_err) != MYTH_EFORMAT)
+                fail_msg("byte %zu of %zu, bits %d", at, n_head, by);
+        }
+        assert_all(0);
+        char *end = memmem(file, n_head, sum, sizeof(sum) - 1);
+        assert_non_null(end);
+        file[sizeof("{\"mythos_chat\":") - 1] = '1';
+        files_put("bad.chat", file, len);
+        assert_int_equal(myth_chat_load(&s, files_path("bad.chat"), &loaded, &rig_err), MYTH_EFORMAT);
+        memset(end, ' ', sizeof(sum) - 1 + 16 + 2);
+        *end = '}';
+        files_put("old.chat", file, len);
+        assert_ok(myth_chat_load(&s, files_path("old.chat"), &loaded, &rig_err));
+        assert_all(0);
+    }
+    close_chat();
+}
+
 /* Where the temporary folder takes no file a chat is not read without what it would lose; one that runs says why. */
 static void a_place_is_needed(void **state)
 {
@@ -286,6 +330,7 @@ int main(void)
         cmocka_unit_test(they_come_back_while_they_have_room),
         cmocka_unit_test(there_is_a_bound),
         cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(a_changed_message_is_noticed),
         cmocka_unit_test(a_place_is_needed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
