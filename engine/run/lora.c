@@ -212,6 +212,9 @@ static myth_status read_config(config *c, myth_json *j, const char *path, myth_e
                 st = is_start ? check_start(&tok, path, err) : check_kind(&tok, path, err);
         } else if (is_rank || is_alpha || is_root) {
             st = myth_json_next(j, &tok, err);
+            if (st == MYTH_OK && is_root && tok.type != MYTH_JSON_TRUE && tok.type != MYTH_JSON_FALSE &&
+                tok.type != MYTH_JSON_NULL)
+                return myth_json_fail(j, &tok, err, "use_rslora: expected true or false");
             if (st == MYTH_OK && is_root)
                 c->is_rank_root = tok.type == MYTH_JSON_TRUE;
             else if (st == MYTH_OK && !myth_json_f64(is_rank ? &c->rank : &c->alpha, &tok))
@@ -220,7 +223,9 @@ static myth_status read_config(config *c, myth_json *j, const char *path, myth_e
             st = myth_json_skip(j, err);
         }
     }
-    if (st == MYTH_OK && (c->rank < 1 || c->alpha == 0))
+    if (st == MYTH_OK)
+        st = myth_json_next(j, &tok, err); /* nothing behind the closing brace */
+    if (st == MYTH_OK && (!(c->rank >= 1) || !(c->alpha > 0)))
         return myth_fail(err, MYTH_EFORMAT, "%s: r and lora_alpha: expected two numbers above 0", path);
     return st;
 }
@@ -366,6 +371,8 @@ static myth_status match(myth_lora *l, const myth_model *m, const config *c, myt
             if (st != MYTH_OK)
                 return st;
             p.scale = scale_of(c, &p, l->scale);
+            if (!isfinite(p.scale))
+                return myth_fail(err, MYTH_EFORMAT, "%s: alpha %g is too large", myth_weights_path(l->w), c->alpha);
             l->pair[n] = p;
             const uint64_t size = p.a->dim[0] * p.a->dim[1];
             l->widest = size > l->widest ? size : l->widest;

@@ -288,6 +288,11 @@ static void what_is_more_or_less_is_refused(void **state)
     expect_refused("r3", "{\"r\": 4, \"lora_alpha\": 3}", NULL, MYTH_EFORMAT, "rank 3, the config says 4");
     expect_refused("r4", "{\"lora_alpha\": 3}", NULL, MYTH_EFORMAT, "r and lora_alpha");
     expect_refused("r5", "{\"r\": \"3\"}", NULL, MYTH_EFORMAT, "expected a number");
+    expect_refused("n0", "{\"r\": 3, \"lora_alpha\": -3}", NULL, MYTH_EFORMAT, "above 0");
+    expect_refused("n1", "{\"r\": -3, \"lora_alpha\": 3}", NULL, MYTH_EFORMAT, "above 0");
+    expect_refused("n2", "{\"r\": 3, \"lora_alpha\": 1e300}", NULL, MYTH_EFORMAT, "too large");
+    expect_refused("n3", "{\"r\": 3, \"lora_alpha\": 3, \"use_rslora\": \"yes\"}", NULL, MYTH_EFORMAT, "use_rslora");
+    expect_refused("n4", "{\"r\": 3, \"lora_alpha\": 3} {\"r\": 4}", NULL, MYTH_EFORMAT, "adapter_config.json");
     expect_refused("r6", "[", NULL, MYTH_EFORMAT, "adapter_config.json");
     header half = {"", 0, 0};
     add(&half, Q ".lora_A.weight", RANK, q->dim[1]);
