@@ -200,9 +200,9 @@ static myth_status gguf_sparsity(const myth_facts *f, myth_config *c)
     if (v && (v->type != MYTH_META_ARRAY || v->count != c->n_layer))
         return myth_facts_bad(f, "activation_sparsity_scale", "one number for each layer");
     for (uint32_t l = 0; l < c->n_layer; l++) {
-        double z = v ? 0 : l < 10 ? 1.6448534 : 0;
-        if (v && !myth_meta_item_f64(&z, v, l) &&
-            z == 0) /* no number; converters write -infinity where the gate is not sparse */
+        double z = v ? NAN : l < 10 ? 1.6448534 : 0;
+        /* converters write -infinity where the gate is not sparse */
+        if (v && !myth_meta_item_f64(&z, v, l) && !(z < 0))
             return myth_facts_bad(f, "activation_sparsity_scale", "one number for each layer");
         c->layer[l].is_sparse = isfinite(z) && z > 0;
         c->layer[l].gate_z = c->layer[l].is_sparse ? (float)z : 0.0f;

@@ -12,6 +12,7 @@
  * Source   GGUF specification; ggml type codes */
 #include "weights_impl.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -132,6 +133,52 @@ static myth_status read_array(gguf *g, myth_meta_value *v, myth_error *err)
     return MYTH_OK;
 }
 
+/* What the keys are that are looked up by name and have a default when they are absent: of another kind they would be
+ * passed over as if they were absent. The keys of the config and of the tokenizer's arrays are checked where they are
+ * read. */
+typedef enum { KIND_BOOL, KIND_STRING, KIND_WHOLE, KIND_NUMBER } kind;
+
+static const struct {
+    const char *key;
+    kind kind;
+} known_keys[] = {
+    {"adapter.lora.alpha", KIND_NUMBER},
+    {"adapter.type", KIND_STRING},
+    {"general.type", KIND_STRING},
+    {"imatrix.chunk_count", KIND_WHOLE},
+    {"mythos.embed_prompts", KIND_STRING},
+    {"mythos.judge", KIND_STRING},
+    {"mythos.judge_removed", KIND_WHOLE},
+    {"mythos.languages", KIND_STRING},
+    {"mythos.prompt", KIND_STRING},
+    {"mythos.prompt_hash", KIND_STRING},
+    {"mythos.trained_tokens", KIND_WHOLE},
+    {"tokenizer.chat_template", KIND_STRING},
+    {"tokenizer.ggml.add_space_prefix", KIND_BOOL},
+};
+
+static bool is_of_kind(const myth_meta_value *v, kind k)
+{
+    const bool is_whole = v->type == MYTH_META_UINT ? v->v.u <= UINT32_MAX
+                                                    : v->type == MYTH_META_INT && v->v.i >= 0 && v->v.i <= UINT32_MAX;
+    switch (k) {
+    case KIND_BOOL: return v->type == MYTH_META_BOOL;
+    case KIND_STRING: return v->type == MYTH_META_STRING;
+    case KIND_WHOLE: return is_whole;
+    default: return is_whole || (v->type == MYTH_META_FLOAT && isfinite(v->v.f));
+    }
+}
+
+static myth_status check_kind(const gguf *g, const myth_meta_value *v, myth_error *err)
+{
+    static const char *const expected[] = {"true or false", "a string", "a whole number of 32 bits", "a finite number"};
+    for (size_t i = 0; i < sizeof(known_keys) / sizeof(known_keys[0]); i++)
+        if (myth_str_is(v->key, known_keys[i].key) && !is_of_kind(v, known_keys[i].kind))
+            return myth_fail(err, MYTH_EFORMAT, "%s: %s: expected %s", g->path, known_keys[i].key,
+                             expected[known_keys[i].kind]);
+    return MYTH_OK;
+}
+
 static myth_status read_value(gguf *g, myth_meta_value *v, myth_error *err)
 {
     if (!read_str(&g->r, &v->key) || v->key.len > KEY_MAX || !myth_dir_is_name(v->key.text, v->key.len))
@@ -183,7 +230,7 @@ static myth_status read_meta(gguf *g, myth_error *err)
     myth_status st;
     for (uint64_t i = 0; i < g->n_kv; i++) {
         myth_meta_value v = {0};
-        if ((st = read_value(g, &v, err)) != MYTH_OK)
+        if ((st = read_value(g, &v, err)) != MYTH_OK || (st = check_kind(g, &v, err)) != MYTH_OK)
             return st;
         if (is_indexed(&v) && !myth_add_u64(&size.n_byte, size.n_byte, v.count * 8)) /* count <= raw_bytes / 8 */
             return bad(g, "array too large", err);

@@ -46,6 +46,26 @@ static myth_status check_ids(const myth_meta *m, uint32_t n_vocab, const char *p
     return MYTH_OK;
 }
 
+/* The beginning of a text is the piece <bos>, whatever the key says, and an id that ends a text is never one that text
+ * is made of: a key that says otherwise belongs to another vocabulary. */
+static myth_status check_marks(const myth_tokenizer *t, const myth_meta *m, myth_error *err)
+{
+    static const char *const key[] = {"tokenizer.ggml.bos_token_id", "tokenizer.ggml.eos_token_id",
+                                      "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"};
+    for (size_t i = 0; i < sizeof key / sizeof *key; i++) {
+        uint32_t id;
+        if (!myth_meta_u32(&id, m, key[i]) || id >= t->n_vocab)
+            continue; /* one outside the vocabulary never comes */
+        const myth_tok_piece *p = &t->piece[id];
+        const bool is_text = !(p->flags & MYTH_TOK_CONTROL) && p->type != MYTH_PIECE_USER;
+        if (i == 0 ? id != (uint32_t)t->special.bos : is_text)
+            return myth_fail(err, MYTH_EFORMAT, "%s: %s: %u, which is the piece %.*s, not %s; convert the model again",
+                             t->path, key[i], id, (int)(p->len < 40 ? p->len : 40), t->text + p->off,
+                             i == 0 ? "<bos>" : "one that ends a text");
+    }
+    return MYTH_OK;
+}
+
 static myth_status put_merges(myth_tokenizer *t, const myth_meta_value *merges, myth_error *err)
 {
     uint64_t pos = 0;
@@ -127,6 +147,7 @@ myth_status myth_tok_open_gguf(myth_tokenizer **out, myth_mem *mem, const myth_m
     MYTH_TRY(myth_tok_index(t, err));
     MYTH_TRY(put_merges(t, merges, err));
     MYTH_TRY(myth_tok_ready(t, err));
+    MYTH_TRY(check_marks(t, m, err));
     *out = t;
     return MYTH_OK;
 fail:

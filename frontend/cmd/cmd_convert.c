@@ -64,7 +64,8 @@ static bool begins(const char **key, const char *head)
 }
 
 /* Whether a reader of the file takes its shape from the key, so that another value than the model's would make a file
- * that cannot be read, or another model. An id of the vocabulary may be another one. */
+ * that cannot be read, or another model. An id of the vocabulary may be another one, but for the one that begins a text:
+ * that is the piece <bos>. */
 static bool is_of_the_model(const myth_convert_kv *kv, const myth_model *m)
 {
     static const char *const own[] = {"architecture", "alignment", "file_type", "quantization_version"};
@@ -76,7 +77,8 @@ static bool is_of_the_model(const myth_convert_kv *kv, const myth_model *m)
         return false;
     }
     if (begins(&key, "tokenizer.ggml."))
-        return !myth_text_ends(key, "_token_id") || kv->text || kv->number >= m->config.n_vocab;
+        return !myth_text_ends(key, "_token_id") || strcmp(key, "bos_token_id") == 0 || kv->text ||
+               kv->number >= m->config.n_vocab;
     return begins(&key, "split.") || (begins(&key, myth_config_gguf_name(&m->config)) && *key == '.');
 }
 

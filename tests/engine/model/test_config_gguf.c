@@ -196,6 +196,21 @@ static void looks_back(myth_gguf_writer *g, const char *arch)
     myth_gguf_put_bool(g, name, true);
 }
 
+static void sparse(myth_gguf_writer *g, const char *arch, float first)
+{
+    char name[128];
+    window_1024(g, arch);
+    put_u32(g, arch, "embedding_length_per_layer_input", 64);
+    snprintf(name, sizeof(name), "%s.activation_sparsity_scale", arch);
+    myth_gguf_put_array(g, name, MYTH_GGUF_F32, 5);
+    for (int l = 0; l < 5; l++)
+        myth_gguf_item_f32(g, l ? -INFINITY : first);
+}
+
+static void sparse_by_1(myth_gguf_writer *g, const char *arch) { sparse(g, arch, 1); }
+static void sparse_by_nan(myth_gguf_writer *g, const char *arch) { sparse(g, arch, NAN); }
+static void sparse_by_infinity(myth_gguf_writer *g, const char *arch) { sparse(g, arch, INFINITY); }
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -213,6 +228,8 @@ static void test_refused(void **state)
         {{"gemma3", 6, looks_both_ways, 0}, MYTH_EUNSUPPORTED, "attention.causal"},
         {{"gemma-embedding", 6, looks_back, 0}, MYTH_EUNSUPPORTED, "attention.causal"},
         {{"gemma3", 6, window_1024, 1025}, MYTH_EFORMAT, "head_count_kv"},
+        {{"gemma3n", 5, sparse_by_nan, 0}, MYTH_EFORMAT, "activation_sparsity_scale"},
+        {{"gemma3n", 5, sparse_by_infinity, 0}, MYTH_EFORMAT, "activation_sparsity_scale"},
         {{"llama", 6, NULL, 0}, MYTH_EUNSUPPORTED, "llama"},
     };
     myth_config unused;
@@ -224,7 +241,9 @@ static void test_refused(void **state)
     }
     read_good(&(facts){"gemma3", 6, not_scaled_the_older_way, 0}); /* what they say holds anyway */
     read_good(&(facts){"gemma-embedding", 6, looks_both_ways, 0});
-    const myth_config *c = read_good(&(facts){"gemma3", 6, scaled_by_a_factor_alone, 0});
+    const myth_config *c = read_good(&(facts){"gemma3n", 5, sparse_by_1, 0});
+    assert_true(c->layer[0].is_sparse && c->layer[0].gate_z == 1 && !c->layer[1].is_sparse);
+    c = read_good(&(facts){"gemma3", 6, scaled_by_a_factor_alone, 0});
     assert_true(c->rope_factor_global == 8 && c->rope_factor_local == 1);
     c = read_good(&(facts){"gemma2", 6, scaled_by_a_factor_alone, 0}); /* both kinds of layers turn alike */
     assert_true(c->rope_factor_global == 8 && c->rope_factor_local == 8);

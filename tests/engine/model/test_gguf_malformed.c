@@ -314,6 +314,22 @@ static void test_facts(void **state)
     CASE(refuse, "36 part of a split file without its number",
          set_uint(add(&m, "split.count", 0), MYTH_GGUF_U16, 2, 2));
     CASE(refuse, "36 split count of a wrong type", set_str(add(&m, "split.count", 0), "2"));
+    /* of another kind these would be passed over, with their default in place of what the file says */
+    CASE(refuse, "a chat template that is a number",
+         set_uint(add(&m, "tokenizer.chat_template", 0), MYTH_GGUF_U32, 1, 4));
+    CASE(refuse, "a prefix that is a number",
+         set_uint(add(&m, "tokenizer.ggml.add_space_prefix", 0), MYTH_GGUF_U32, 1, 4));
+    CASE(refuse, "a kind that is a number", set_uint(add(&m, "general.type", 0), MYTH_GGUF_U8, 1, 1));
+    CASE(refuse, "a calibration that is a number", set_f32(add(&m, "mythos.judge", 0), 1));
+    CASE(refuse, "a prompt that is an array", set_array(add(&m, "mythos.prompt", 0), MYTH_GGUF_U8, 0));
+    CASE(refuse, "trained tokens below 0", set_uint(add(&m, "mythos.trained_tokens", 0), MYTH_GGUF_I32, UINT32_MAX, 4));
+    CASE(refuse, "trained tokens of 2^32", set_uint(add(&m, "mythos.trained_tokens", 0), MYTH_GGUF_U64, 1ull << 32, 8));
+    CASE(refuse, "trained tokens that are text", set_str(add(&m, "mythos.trained_tokens", 0), "224"));
+    CASE(refuse, "trained tokens with a point", set_f32(add(&m, "mythos.trained_tokens", 0), 224));
+    CASE(accept, "trained tokens", set_uint(add(&m, "mythos.trained_tokens", 0), MYTH_GGUF_I16, 224, 2));
+    CASE(refuse, "alpha NaN", set_f32(add(&m, "adapter.lora.alpha", 0), NAN));
+    CASE(refuse, "alpha infinite", set_f32(add(&m, "adapter.lora.alpha", 0), INFINITY));
+    CASE(refuse, "alpha true", set_uint(add(&m, "adapter.lora.alpha", 0), MYTH_GGUF_BOOL, 1, 1));
     CASE(accept, "34 a chat template is stored, never run",
          set_str(add(&m, "tokenizer.chat_template", 0), "{% raw %}{{ x }}{% for a in b"));
 }
@@ -492,6 +508,13 @@ static void test_vocabulary(void **state)
     CASE(accept_vocab, "as written", (void)m);
     CASE(refuse_vocab, "31 special id = n_vocab", set_key(&m, "tokenizer.ggml.bos_token_id", VOCAB));
     CASE(refuse_vocab, "31 vocabulary of one token", set_tokens(&m, 1));
+    CASE(refuse_vocab, "31 bos is another mark", set_key(&m, "tokenizer.ggml.bos_token_id", 1));
+    CASE(refuse_vocab, "31 a text ends with a byte",
+         set_uint(add(&m, "tokenizer.ggml.eos_token_id", 0), MYTH_GGUF_U32, 7, 4));
+    CASE(refuse_vocab, "31 a turn ends with a word",
+         set_uint(add(&m, "tokenizer.ggml.eot_token_id", 0), MYTH_GGUF_U32, 270, 4));
+    CASE(accept_vocab, "31 a text ends with a mark",
+         set_uint(add(&m, "tokenizer.ggml.eos_token_id", 0), MYTH_GGUF_U32, 0, 4));
     CASE(refuse_vocab, "32 <0x-1>", set_token(&m, 5, "<0x-1>"));
     CASE(refuse_vocab, "32 <0xZZ>", set_token(&m, 5, "<0xZZ>"));
     CASE(refuse_vocab, "32 a byte missing", set_token(&m, 5, "<0x00>"));
