@@ -11,27 +11,41 @@ enum { TEXT_MAX = 32768 };
 
 static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
-/* Reads a number that ends at `end`. */
+/* Reads a decimal number that ends at `end`. */
 static bool read_number(float *out, const char *text, const char *end)
 {
     char *stop;
+    if (text + strspn(text, "+-.0123456789eE") < end)
+        return false;
     *out = strtof(text, &stop);
     return stop == end && stop > text && isfinite(*out);
 }
 
-/* Reads "confidence=P", "tests=OFFSET", "RULE=SCALE:OFFSET" or "RULE/ROW=SCALE:OFFSET". */
-static bool read_word(myth_calibration *c, const char *word)
+static bool has_row(const myth_calibration *c, const char *name, size_t n)
+{
+    for (uint32_t i = 0; i < c->n; i++)
+        if (strlen(c->row[i].name) == n && memcmp(c->row[i].name, name, n) == 0)
+            return true;
+    return false;
+}
+
+/* Reads "confidence=P", "tests=OFFSET", "RULE=SCALE:OFFSET" or "RULE/ROW=SCALE:OFFSET", each name once. */
+static bool read_word(myth_calibration *c, const char *word, bool *has_tests)
 {
     const char *is = strchr(word, '='), *end = word + strlen(word);
     if (!is || is == word)
         return false;
     const size_t n = (size_t)(is - word);
     if (n == strlen("confidence") && memcmp(word, "confidence", n) == 0)
-        return read_number(&c->confidence, is + 1, end) && c->confidence >= 0 && c->confidence <= 1;
-    if (n == strlen("tests") && memcmp(word, "tests", n) == 0)
-        return read_number(&c->tests, is + 1, end);
+        return c->confidence == 0 && read_number(&c->confidence, is + 1, end) && c->confidence > 0 &&
+               c->confidence <= 1;
+    if (n == strlen("tests") && memcmp(word, "tests", n) == 0) {
+        const bool is_second = *has_tests;
+        *has_tests = true;
+        return !is_second && read_number(&c->tests, is + 1, end);
+    }
     const char *mid = strchr(is, ':');
-    if (!mid || n >= MYTH_CALIBRATION_NAME || c->n == MYTH_CALIBRATION_ROWS)
+    if (!mid || n >= MYTH_CALIBRATION_NAME || c->n == MYTH_CALIBRATION_ROWS || has_row(c, word, n))
         return false;
     memcpy(c->row[c->n].name, word, n);
     c->row[c->n].name[n] = '\0';
@@ -41,6 +55,7 @@ static bool read_word(myth_calibration *c, const char *word)
 
 myth_status myth_calibration_read(myth_calibration *out, myth_str text, myth_error *err)
 {
+    bool has_tests = false;
     *out = (myth_calibration){0};
     for (size_t at = 0, n; at < text.len; at += n) {
         char word[96];
@@ -50,9 +65,11 @@ myth_status myth_calibration_read(myth_calibration *out, myth_str text, myth_err
             memcpy(word, text.text + at, n);
             word[n] = '\0';
         }
-        if (n >= sizeof(word) || (n && !read_word(out, word)))
+        const bool is_text = n < sizeof(word) && (!n || strlen(word) == n);
+        if (!is_text || (n && !read_word(out, word, &has_tests)))
             return myth_fail(err, MYTH_EFORMAT,
-                             "calibration: \"%.*s\" is none of confidence=P, tests=OFFSET, RULE[/ROW]=SCALE:OFFSET",
+                             "calibration: \"%.*s\" is none of confidence=P, tests=OFFSET, RULE[/ROW]=SCALE:OFFSET, or "
+                             "stands there twice",
                              (int)(n < 60 ? n : 60), text.text + at);
         n += !n;
     }
@@ -84,6 +101,22 @@ myth_status myth_calibration_open(myth_calibration *out, const myth_model *model
         status = myth_calibration_read(out, (myth_str){(const char *)bytes, n}, err);
     myth_free(model->mem, bytes);
     return status;
+}
+
+myth_status myth_calibration_trained(uint32_t *n_tok, const myth_model *model, myth_error *err)
+{
+    const myth_meta *meta = myth_weights_meta(model->weights);
+    const char *path = myth_weights_path(model->weights);
+    myth_str languages;
+    *n_tok = 0;
+    if (myth_meta_str(&languages, meta, "mythos.languages") &&
+        (languages.len > MYTH_CALIBRATION_LANGUAGES || memchr(languages.text, '\0', languages.len)))
+        return myth_fail(err, MYTH_EFORMAT, "%.160s: mythos.languages: expected at most %d bytes of names", path,
+                         MYTH_CALIBRATION_LANGUAGES);
+    if (myth_meta_u32(n_tok, meta, "mythos.trained_tokens") && *n_tok > model->config.n_ctx_train)
+        return myth_fail(err, MYTH_EFORMAT, "%.160s: mythos.trained_tokens: got %u, the model was made for %u", path,
+                         *n_tok, model->config.n_ctx_train);
+    return MYTH_OK;
 }
 
 /* How closely a name of the calibration fits a place: its row, its rule, any; 0 = not at all. */

@@ -11,7 +11,7 @@
  *          RULE/ROW=SCALE:OFFSET is for one row of a rule (pack.h), RULE= for the other rows of that rule, *= for all
  *          other rules. confidence= is the probability from which on a place is a finding, if the caller names none.
  *          tests= is added to the offset of places in tests that nobody asked for, because fewer of them are worth a
- *          change (0 without that word)
+ *          change (0 without that word). Numbers are decimal, and no name stands there twice
  * Without  a calibration, scale is 1 and offset 0: such probabilities only compare places of one model with each other
  * Errors   MYTH_EFORMAT: the text is not of that form, with its first wrong word; MYTH_EIO: a file that is there cannot
  *          be read
@@ -22,7 +22,7 @@
 
 #include "frontend/cli/cli.h"
 
-enum { MYTH_CALIBRATION_ROWS = 512, MYTH_CALIBRATION_NAME = 80 };
+enum { MYTH_CALIBRATION_ROWS = 512, MYTH_CALIBRATION_NAME = 80, MYTH_CALIBRATION_LANGUAGES = 255 };
 
 typedef struct {
     struct {
@@ -39,6 +39,10 @@ void myth_calibration_file(char *dst, size_t cap, const char *model);
 myth_status myth_calibration_open(myth_calibration *out, const myth_model *model, myth_error *err);
 /* For tests and tools: reads the form above. */
 myth_status myth_calibration_read(myth_calibration *out, myth_str text, myth_error *err);
+/* The tokens of the longest prompt of the model's training (mythos.trained_tokens), 0 = it does not say. MYTH_EFORMAT
+ * where what it says of its training cannot be: more tokens than its context has, or a list of languages that is too
+ * long or has a zero byte. */
+myth_status myth_calibration_trained(uint32_t *n_tok, const myth_model *model, myth_error *err);
 /* Of a place of a row of rules (candidates.h). is_test: it is in a test that nobody asked for. */
 double myth_calibration_probability(const myth_calibration *c, const char *rule, const char *row, float score,
                                     bool is_test);

@@ -609,7 +609,7 @@ static myth_status judge_function(myth_judge *j, myth_engine *e, myth_seq *seq, 
 static const char *judged_as(const myth_judge *j, const char *language)
 {
     const myth_language *is = language ? myth_language_get(language) : NULL;
-    char list[256];
+    char list[MYTH_CALIBRATION_LANGUAGES + 1];
     myth_str all;
     if (!myth_meta_str(&all, myth_weights_meta(j->model->weights), "mythos.languages") || all.len >= sizeof(list))
         return language ? language : "";
@@ -696,7 +696,7 @@ myth_status myth_judge_open(myth_judge **out, const myth_model *model, const myt
     uint32_t trained = 0, has_removed = j->form == MYTH_JUDGE_FULL;
     myth_meta_u32(&has_removed, myth_weights_meta(model->weights), "mythos.judge_removed");
     j->shows_removed = has_removed != 0;
-    myth_meta_u32(&trained, myth_weights_meta(model->weights), "mythos.trained_tokens");
+    MYTH_TRY(myth_calibration_trained(&trained, model, err));
     const uint32_t most = j->form == MYTH_JUDGE_SHORT ? MYTH_JUDGE_SHORT_TOKENS : MYTH_JUDGE_TOKENS;
     j->o.n_tok = opts->n_tok                                                ? opts->n_tok
                : trained && (trained < most || j->form == MYTH_JUDGE_SHORT) ? trained

@@ -169,6 +169,13 @@ static void a_calibration_is_read(void **state)
         "tests=",
         "tests=inf",
         "tests=0.2x",
+        "confidence=0",
+        "confidence=0x1p-1",
+        "confidence=0.5 confidence=0.5",
+        "tests=1 tests=1",
+        "*=1:2 *=1:2",
+        "a/b=1:2 a=1:2 a/b=1:3",
+        "*=0x1p1:0",
         "a_name_that_is_longer_than_any/rule_and_row_that_there_are_in_the_pack_of_rules_that_ships=1:2",
     };
     myth_calibration c;
@@ -184,6 +191,7 @@ static void a_calibration_is_read(void **state)
         assert_int_equal(myth_calibration_read(&c, (myth_str){bad[i], strlen(bad[i])}, &err), MYTH_EFORMAT);
         assert_non_null(strstr(err.msg, "is none of confidence=P, tests=OFFSET, RULE[/ROW]=SCALE:OFFSET"));
     }
+    assert_int_equal(myth_calibration_read(&c, (myth_str){"confidence=0.5\0x", 16}, &err), MYTH_EFORMAT);
     myth_calibration_read(&c, (myth_str){NULL, 0}, &err);
     assert_true(fabs(myth_calibration_probability(&c, "any", "", 0, true) - 0.5) < 1e-9);
     /* a row has its own numbers, else its rule's, else those of all others; the order of the words is no matter */
@@ -359,6 +367,14 @@ static void another_model_judges_than_writes(void **state)
     cli_expect(&out, "inspect $D/src/a.c --find candidates --judge-model $D/only_c.gguf --fail-level never", 0);
     cli_expect(&out, "candidates $D/src --judge -m $D/wrong.gguf", 65);
     assert_non_null(strstr(out.err, "RULE[/ROW]=SCALE:OFFSET"));
+    /* What a model says of its training and cannot be. */
+    cli_shell(&out, "$M convert -m $D/bare.gguf -o $D/far.gguf --type q8_0 --kv mythos.trained_tokens=1000000 && $M "
+                    "convert -m $D/bare.gguf -o $D/long.gguf --type q8_0 --kv mythos.languages=$(printf '%0300d' 0)x");
+    assert_int_equal(out.code, 0);
+    cli_expect(&out, "candidates $D/src --judge -m $D/far.gguf", 65);
+    assert_non_null(strstr(out.err, "far.gguf: mythos.trained_tokens: got 1000000, the model was made for "));
+    cli_expect(&out, "candidates $D/src --judge -m $D/long.gguf", 65);
+    assert_non_null(strstr(out.err, "long.gguf: mythos.languages: expected at most 255 bytes"));
 }
 
 /* The judge that ships says of some places what it said when it was made: its prompts are those of its training. */
