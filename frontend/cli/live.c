@@ -382,11 +382,12 @@ static void wait_or_tell(myth_live *l, client *c)
         tell_waiting(l, ASKED_LIMIT);
 }
 
-static void obey(myth_live *l, client *c, const char *line)
+/* A line of n bytes. */
+static void obey(myth_live *l, client *c, const char *line, size_t n)
 {
     myth_error err;
     json_error_t e;
-    json_t *o = json_loads(line, 0, &e);
+    json_t *o = json_loadb(line, n, JSON_REJECT_DUPLICATES, &e);
     char number[24]; /* a size that is a number of bytes */
     const json_t *given = json_object_get(o, "size");
     const char *cmd = json_string_value(json_object_get(o, "cmd")),
@@ -453,8 +454,7 @@ static void serve(myth_live *l, client *c)
     c->n += n > 0 ? (size_t)n : 0;
     for (char *end; !c->waits && (end = memchr(c->line, '\n', c->n));) {
         const size_t whole = (size_t)(end - c->line) + 1;
-        *end = '\0';
-        obey(l, c, c->line);
+        obey(l, c, c->line, whole - 1);
         c->n -= whole;
         memmove(c->line, c->line + whole, c->n);
     }

@@ -570,6 +570,7 @@ static void everything_gets_an_answer(void **state)
     assert_error("nonsense", "JSON object");
     assert_error("[]", "JSON object");
     assert_error("{\"cmd\":1}", "JSON object");
+    assert_error("{\"cmd\":\"stats\",\"cmd\":\"cancel\"}", "JSON object");
     assert_error("{\"cmd\":\"stop\"}", "one of stats, limit");
     assert_error("{\"cmd\":\"limit\"}", "\"size\" is missing");
     assert_error("{\"cmd\":\"limit\",\"size\":0.5}", "\"size\" is missing");
