@@ -64,8 +64,7 @@ static bool begins(const char **key, const char *head)
 }
 
 /* Whether a reader of the file takes its shape from the key, so that another value than the model's would make a file
- * that cannot be read, or another model. An id of the vocabulary may be another one, but for the one that begins a text:
- * that is the piece <bos>. */
+ * that cannot be read, or another model. An id of the vocabulary may be another one, but for that of <bos>. */
 static bool is_of_the_model(const myth_convert_kv *kv, const myth_model *m)
 {
     static const char *const own[] = {"architecture", "alignment", "file_type", "quantization_version"};

@@ -258,8 +258,8 @@ static void damage_is_refused(void **state)
     close_chat();
 }
 
-/* No byte of the header changes without being noticed, be it one of a message. A file of the first version, whose header
- * has no sum, is read. */
+/* No byte of the header changes without being noticed, be it one of a message. A file of the first version, whose
+ * header has no sum, is read. */
 static void a_changed_message_is_noticed(void **state)
 {
     (void)state;
