@@ -414,23 +414,24 @@ static void suggest_all(suggester *s, const myth_engine_opts *given)
     myth_plan small;
     *limit = 0;
     need[0] = plan_once(&small, s->m, &o, s->extra, NULL, NULL) == MYTH_OK ? small.total_bytes : p->total_bytes;
+    const uint32_t fewer = MYTH_CHANGE_UBATCH & ~o.fixed; /* rows, where the caller can have fewer */
     t = o;
-    t.n_ubatch = o.n_ubatch < 128 ? o.n_ubatch : 128;
+    t.n_ubatch = !fewer || o.n_ubatch < 128 ? o.n_ubatch : 128;
     need[1] = plan_once(&small, s->m, &t, s->extra, NULL, NULL) == MYTH_OK ? small.total_bytes : need[0];
-    for (int i = 0; i < 2 && p->n_suggestion < MYTH_SUGGESTION_MAX; i++) {
+    for (int i = 0; i < (fewer ? 2 : 1) && p->n_suggestion < MYTH_SUGGESTION_MAX; i++) {
         uint64_t mib = (need[i] + MiB - 1) / MiB;
         *limit = mib * MiB;
         if (i == 0)
             suggest(s, &o, where);
         else
-            suggest(s, &t, where | MYTH_CHANGE_UBATCH);
+            suggest(s, &t, where | fewer);
     }
     t.has_cache_type = true;
     t.type_k = t.type_v = MYTH_Q8_0;
     if (plan_once(&small, s->m, &t, s->extra, NULL, NULL) == MYTH_OK) {
         uint64_t mib = (small.total_bytes + MiB - 1) / MiB;
         *limit = mib * MiB;
-        suggest(s, &t, where | MYTH_CHANGE_UBATCH | MYTH_CHANGE_CACHE_TYPE);
+        suggest(s, &t, where | fewer | MYTH_CHANGE_CACHE_TYPE);
     }
     t = o;
     const uint32_t all = shrink_all(&t, true);

@@ -284,6 +284,8 @@ static myth_status prepare(run_state *r, myth_error *err)
         return myth_fail(err, MYTH_ENOMEM, "out of memory for a text of %zu bytes", myth_texts_bound(&r->texts));
     MYTH_TRY(measure(r, &n_tok, err));
     MYTH_TRY(myth_cli_engine_opts(cli, eo, &r->o->engine, err));
+    if (!is_many(r) && !eo->n_ubatch && !eo->n_ctx)
+        eo->fixed |= MYTH_CHANGE_UBATCH | MYTH_CHANGE_CTX; /* a refusal proposes nothing that would cut the text */
     myth_embedder_opts(eo, &r->model, n_tok);
     r->slots = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "texts", GROUP, sizeof(*r->slots));
     r->group_ids = myth_alloc_n(cli->mem, MYTH_MEM_STAGING, "ids", (size_t)GROUP * eo->n_ubatch, sizeof(*r->group_ids));

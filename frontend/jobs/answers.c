@@ -232,10 +232,10 @@ static void set_parallel(myth_answers *a, uint32_t n, const myth_engine_opts *eo
 {
     const uint32_t n_train = a->model->config.n_ctx_train;
     a->eo = *eo;
-    if (!a->eo.n_ctx) {
-        const uint64_t need = (a->need + CTX_STEP - 1) / CTX_STEP * CTX_STEP;
+    const uint64_t need = (a->need + CTX_STEP - 1) / CTX_STEP * CTX_STEP;
+    if (!a->eo.n_ctx)
         a->eo.n_ctx = need > UINT32_MAX || (n_train && need > n_train) ? n_train : need ? (uint32_t)need : CTX_STEP;
-    }
+    a->eo.n_ctx_least = need < a->eo.n_ctx ? (uint32_t)need : a->eo.n_ctx; /* less would cut answers */
     a->n_parallel = a->eo.n_logit_rows = n;
     a->eo.n_seq = n + a->has_several;
     myth_slots_needs(&a->eo, n, &a->widest, a->has_grammar);

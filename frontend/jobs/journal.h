@@ -9,8 +9,9 @@
  * State    bytes under a name, replaced as a whole: the sums of a mean
  * Batches  everything that was put becomes durable at once, at the next commit. A process that is killed loses what it
  *          put since the last commit; the next process finds state and items as of that commit
- * Damage   a file that SQLite finds damaged, or that is no journal, is refused, and so is an item or a state whose bytes
- *          are not those that were put (each has a sum), and a journal of another version; --resume off replaces it
+ * Damage   a file that SQLite finds damaged, or that is no journal, is refused, and so is an item or a state whose
+ *          bytes are not those that were put (each has a sum), and a journal of another version; --resume off replaces
+ *          it
  * Memory   SQLite's own, of which the page cache is at most 1 MiB; nothing grows with the items
  * Errors   MYTH_EARG another fact; MYTH_EIO locked, damaged, cannot be written (disk full)
  * Threads  one */

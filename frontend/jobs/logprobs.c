@@ -180,13 +180,14 @@ static myth_status plan(myth_logprobs *l, const myth_engine_opts *eo, myth_error
     myth_plan_extra extra = {0};
     l->eo = *eo;
     l->eo.n_seq = 1;
+    const uint64_t need = (l->need + CTX_STEP - 1) / CTX_STEP * CTX_STEP;
     if (!l->eo.n_ctx) {
-        const uint64_t need = (l->need + CTX_STEP - 1) / CTX_STEP * CTX_STEP;
         /* a group of short prompts has as many rows as a long one */
         l->eo.n_ctx = need < UBATCH ? UBATCH : need < UINT32_MAX ? (uint32_t)need : UINT32_MAX;
         if (n_train && l->eo.n_ctx > n_train)
             l->eo.n_ctx = n_train;
     }
+    l->eo.n_ctx_least = need < l->eo.n_ctx ? (uint32_t)need : l->eo.n_ctx; /* less would leave prompts out */
     l->n_step = eo->n_ubatch ? eo->n_ubatch : l->eo.n_ctx < UBATCH ? l->eo.n_ctx : UBATCH;
     l->n_row = l->has_completions ? l->n_step : GROUP < l->n_step ? GROUP : l->n_step;
     l->n_ask = 1 + n_base(l);

@@ -306,6 +306,8 @@ static myth_status choose_rows(myth_residual_plan *p, myth_error *err)
     if (st != MYTH_OK)
         return st;
     p->eo.n_ctx = p->eo.n_ctx ? p->eo.n_ctx : longest;
+    /* a refusal proposes no fewer rows than --batch or the longest prompt has: fewer leave prompts out */
+    p->eo.fixed |= need || given <= longest ? MYTH_CHANGE_UBATCH : 0;
     if (need) {
         if (!batch_fits(p, &limits, (uint32_t)b) && b > 1 && batch_fits(p, &limits, 1))
             return refuse_batch(p, &limits, need, err);

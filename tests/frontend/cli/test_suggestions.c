@@ -198,10 +198,16 @@ static double prompt_tokens(const char *line)
 static void a_context_holds_what_is_fed(void **state)
 {
     (void)state;
-    static const char *const line[] = {"generate " MODEL "-f $D/long -n 4 -c 4096", "generate " MODEL "-f $D/long -n 4",
-                                       "inspect $D/a.c " MODEL "--jobs 2 -n 4 --no-cache"};
+    static const char *const line[] = {"generate " MODEL "-f $D/long -n 4 -c 4096",
+                                       "generate " MODEL "-f $D/long -n 4",
+                                       "inspect $D/a.c " MODEL "--jobs 2 -n 4 --no-cache",
+                                       "generate " MODEL "--jsonl $D/long.jsonl -n 4 -c 4096 --output $D/g.out",
+                                       "generate " MODEL "--jsonl $D/long.jsonl -n 4 --output $D/g.out",
+                                       "logprobs " MODEL "$D/long.jsonl -o $D/l.out -c 4096",
+                                       "logprobs " MODEL "$D/long.jsonl -o $D/l.out"};
     uint32_t n_context = 0;
-    cli_shell(&r, "for i in $(seq 300); do printf 'a '; done >$D/long");
+    cli_shell(
+        &r, "for i in $(seq 300); do printf 'a '; done >$D/long; printf '\"%s\"\n' \"$(cat $D/long)\" >$D/long.jsonl");
     for (size_t i = 0; i < sizeof(line) / sizeof(line[0]); i++) {
         const double need = need_mib(line[i]) * 1024, n_tok = prompt_tokens(line[i]);
         assert_true(n_tok > 600);

@@ -110,6 +110,33 @@ static void a_cut_names_its_flag(void **state)
     cli_shell(&r, "rm $D/long.jsonl");
 }
 
+/* What a refusal proposes for one text embeds all of it. */
+static void a_refusal_proposes_no_cut(void **state)
+{
+    (void)state;
+    double whole[64], small[64];
+    char list[1024], line[1200];
+    cli_shell(&r, "head -c 200 /dev/zero | tr '\\0' 'a' >$D/one; $M " ENCODER "--json $D/one");
+    assert_int_equal(r.code, 0);
+    const size_t n = read_vector(whole, 64, r.out);
+    cli_expect(&r, ENCODER "--json $D/one --mem-limit 1700K", 71);
+    const char *fits = strstr(r.err, "fits with:");
+    if (!fits)
+        fail_msg("%s", r.err);
+    snprintf(list, sizeof(list), "%.*s", (int)strcspn(fits + 10, "\n;"), fits + 10);
+    for (char *rest = list, *change; (change = strsep(&rest, ","));) {
+        snprintf(line, sizeof(line), ENCODER "--json $D/one %s %s", strstr(change, "-limit") ? "" : "--mem-limit 1700K",
+                 change);
+        cli_expect(&r, line, 0);
+        if (!strstr(r.out, "\"truncated\":false"))
+            fail_msg("%s: %s", line, r.err);
+        assert_int_equal(read_vector(small, 64, r.out), n);
+        if (!strstr(change, "-ctk"))
+            assert_memory_equal(whole, small, n * sizeof(*whole));
+    }
+    cli_shell(&r, "rm $D/one");
+}
+
 /* pandas writes null where there is no id. */
 static void a_null_id_is_none(void **state)
 {
@@ -526,6 +553,7 @@ int main(void)
         cmocka_unit_test(a_prompt_stands_before_the_text),
         cmocka_unit_test(what_is_too_long_is_cut_and_marked),
         cmocka_unit_test(a_cut_names_its_flag),
+        cmocka_unit_test(a_refusal_proposes_no_cut),
         cmocka_unit_test(a_null_id_is_none),
         cmocka_unit_test(refusals_name_the_cause),
         cmocka_unit_test(sigterm_ends_a_run_that_waits_for_a_line),

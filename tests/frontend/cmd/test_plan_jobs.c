@@ -112,6 +112,46 @@ static void plans_are_those_of_dry_runs(void **state)
     assert_true(n_equal > N_ROUND / 3);
 }
 
+/* A number of the plan that a dry run of residuals prints. */
+static double dry(const char *flags, const char *name)
+{
+    char line[600];
+    snprintf(line, sizeof(line), "residuals " TINY "$D/p --dry-run --json %s", flags);
+    json_t *j = cli_json(&r, line);
+    const double v = cli_number(j, name);
+    json_decref(j);
+    return v;
+}
+
+/* Where not even the longest prompt fits, or not even a batch of one, what a refusal proposes does all prompts. */
+static void a_refusal_leaves_no_prompt_out(void **state)
+{
+    (void)state;
+    uint64_t rng = check_seed();
+    char list[1024], flags[600], line[700];
+    write_prompts(&rng);
+    const double longest = dry("", "longest"), faults = dry("", "faults");
+    snprintf(flags, sizeof(flags), "-ub %.0f", longest);
+    const double least[] = {dry(flags, "plan.total_bytes"), dry("--batch 1", "plan.total_bytes")};
+    for (int i = 0; i < 2; i++) {
+        const char *batch = i ? "--batch 7" : "";
+        snprintf(line, sizeof(line), "residuals " TINY "$D/p -o $D/r %s --mem-limit %.0f", batch, least[i] - 1);
+        cli_expect(&r, line, 71);
+        const char *fits = strstr(r.err, "fits with:");
+        if (!fits)
+            fail_msg("%s: %s", line, r.err);
+        snprintf(list, sizeof(list), "%.*s", (int)strcspn(fits + 10, "\n;"), fits + 10);
+        for (char *rest = list, *change; (change = strsep(&rest, ","));) {
+            const bool has_limit = strstr(change, "--mem-limit");
+            snprintf(flags, sizeof(flags), "%s %s --mem-limit %.0f", batch, change, least[i] - 1);
+            if (has_limit)
+                snprintf(flags, sizeof(flags), "%s %s", batch, change);
+            if (dry(flags, "faults") != faults)
+                fail_msg("%s leaves prompts out", flags);
+        }
+    }
+}
+
 static void flags_of_another_job_are_refused(void **state)
 {
     (void)state;
@@ -138,6 +178,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_are_those_of_dry_runs),
+        cmocka_unit_test(a_refusal_leaves_no_prompt_out),
         cmocka_unit_test(flags_of_another_job_are_refused),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
