@@ -11,7 +11,10 @@
  *            operations keep up with two to four times the bandwidth that a core gets, so up to four rows of x cost
  *            little more than one
  * Tiles      one weight row x 1..4 rows of x. The matrix is read as one stream, with prefetches 4 KiB ahead. Further
- *            rows of x find the weight row in L1
+ *            rows of x find the weight row in L1. From 8 rows on quantised types have two weight rows x 8 rows of x:
+ *            weights are unpacked half as often, and what is made of x alone serves both; 16 outputs at a time, so that
+ *            a matrix with many inputs finds its 8 rows of x in L1. 16 rows are then 1.15 to 1.5 times as fast
+ *            (q8_0, q4_0, the matrices of a 270M; a Xeon with VNNI, CPU time of one run beside other work)
  * Lost       bandwidth in comparison: 4 weight rows at once 0.8 to 0.9, no prefetch 0.9, overlapping loads in place of
  *            an insert 0.8 to 0.9 (Zen 5, 2 threads, mapped file)
  * Source     blocks: GGUF specification */
@@ -19,7 +22,7 @@
 
 #include "engine/base/blocks.h"
 
-enum { UNIT = 128, UNIT_BYTES = 256, ROWS_X = 4, AHEAD = 4096 };
+enum { UNIT = 128, UNIT_BYTES = 256, ROWS_X = 4, ROWS_TWO = 8, OUT_TWO = 16, AHEAD = 4096 };
 
 /* The 16-bit words of four q8_0 blocks (136 bytes) that hold the first 16 values of each block, the last 16 of the
  * first three (the fourth block's end past byte 128 and are loaded separately), and the scales. */
@@ -127,12 +130,26 @@ FAST_INLINE struct unit unit_nibbles(const unsigned char *p, myth_dtype type)
     return u;
 }
 
+FAST_INLINE struct unit unit_of(const unsigned char *w, const myth_dtype type)
+{
+    return type == MYTH_Q4_0 ? unit_q4(w) : type == MYTH_Q8_0 ? unit_q8(w) : unit_nibbles(w, type);
+}
+
+/* acc and the products of a unit, whose integer sums are a. */
+FAST_INLINE __m512 add_unit(__m512 acc, const struct unit *u, __m512i a, __m512i neg, __m512 scale, const int shift)
+{
+    if (shift >= 0)
+        return _mm512_fmadd_ps(_mm512_cvtepi32_ps(a), _mm512_mul_ps(u->scale, scale), acc);
+    const __m512 t = _mm512_fnmadd_ps(_mm512_cvtepi32_ps(neg), u->min, _mm512_mul_ps(_mm512_cvtepi32_ps(a), u->scale));
+    return _mm512_fmadd_ps(t, scale, acc);
+}
+
 /* Adds the products of one unit of a weight row with n rows of x. Minus the sum of x, shifted, takes off again what the
  * unsigned bytes have too much. */
 FAST_INLINE void unit_dot(__m512 *acc, const unsigned char *w, const unsigned char *x, size_t xb, const int n,
                           const myth_dtype type)
 {
-    const struct unit u = type == MYTH_Q4_0 ? unit_q4(w) : type == MYTH_Q8_0 ? unit_q8(w) : unit_nibbles(w, type);
+    const struct unit u = unit_of(w, type);
     const int shift = shift_of(type);
     FAST_UNROLL
     for (int r = 0; r < n; r++) {
@@ -141,12 +158,7 @@ FAST_INLINE void unit_dot(__m512 *acc, const unsigned char *w, const unsigned ch
         __m512i a = shift < 0 ? _mm512_setzero_si512() : _mm512_slli_epi32(neg, (unsigned)(shift < 0 ? 0 : shift));
         a = _mm512_dpbusd_epi32(a, u.first, _mm512_load_si512(q));
         a = _mm512_dpbusd_epi32(a, u.last, _mm512_load_si512(q + 64));
-        if (shift < 0) {
-            __m512 t = _mm512_fnmadd_ps(_mm512_cvtepi32_ps(neg), u.min, _mm512_mul_ps(_mm512_cvtepi32_ps(a), u.scale));
-            acc[r] = _mm512_fmadd_ps(t, _mm512_load_ps(q + 192), acc[r]);
-        } else {
-            acc[r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(a), _mm512_mul_ps(u.scale, _mm512_load_ps(q + 192)), acc[r]);
-        }
+        acc[r] = add_unit(acc[r], &u, a, neg, _mm512_load_ps(q + 192), shift);
     }
 }
 
@@ -173,6 +185,59 @@ FAST_INLINE void row_quant(float *y, size_t ldy, const unsigned char *w, const u
     FAST_UNROLL
     for (int r = 0; r < n; r++)
         y[(size_t)r * ldy] = _mm512_reduce_add_ps(acc[r]);
+}
+
+/* Adds the products of one unit of two weight rows with n rows of x, with the operations of unit_dot for each. */
+FAST_INLINE void unit_dot_two(__m512 *acc, const unsigned char *w, size_t wb, const unsigned char *x, size_t xb,
+                              const int n, const myth_dtype type)
+{
+    struct unit u[2];
+    FAST_UNROLL
+    for (int o = 0; o < 2; o++)
+        u[o] = unit_of(w + (size_t)o * wb, type);
+    const int shift = shift_of(type);
+    FAST_UNROLL
+    for (int r = 0; r < n; r++) {
+        const unsigned char *q = x + (size_t)r * xb;
+        const __m512i first = _mm512_load_si512(q), last = _mm512_load_si512(q + 64), neg = _mm512_load_si512(q + 128);
+        const __m512 scale = _mm512_load_ps(q + 192);
+        const __m512i less =
+            shift < 0 ? _mm512_setzero_si512() : _mm512_slli_epi32(neg, (unsigned)(shift < 0 ? 0 : shift));
+        FAST_UNROLL
+        for (int o = 0; o < 2; o++) {
+            const __m512i a = _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(less, u[o].first, first), u[o].last, last);
+            __m512 *to = &acc[2 * r + o];
+            *to = add_unit(*to, &u[o], a, neg, scale, shift);
+        }
+    }
+}
+
+/* As row_quant, for the weight rows at w and w + wb. */
+FAST_INLINE void two_rows_quant(float *y, size_t ldy, const unsigned char *w, size_t wb, const unsigned char *x,
+                                size_t xb, uint32_t n_in, const myth_dtype type)
+{
+    const size_t block = myth_block_bytes_of(type);
+    __m512 acc[2 * ROWS_TWO];
+    FAST_UNROLL
+    for (int i = 0; i < 2 * ROWS_TWO; i++)
+        acc[i] = _mm512_setzero_ps();
+    for (uint32_t u = 0; u < n_in / UNIT; u++, w += 4 * block, x += UNIT_BYTES) {
+        for (size_t line = 0; line + 8 < 4 * block; line += 64) {
+            _mm_prefetch((const char *)w + AHEAD + line, _MM_HINT_T0);
+            _mm_prefetch((const char *)w + wb + AHEAD + line, _MM_HINT_T0);
+        }
+        unit_dot_two(acc, w, wb, x, xb, ROWS_TWO, type);
+    }
+    if (n_in % UNIT) {
+        unsigned char rest[2][4 * 34];
+        memset(rest, 0, sizeof rest);
+        for (size_t o = 0; o < 2; o++)
+            memcpy(rest[o], w + o * wb, n_in % UNIT / 32 * block);
+        unit_dot_two(acc, rest[0], sizeof rest[0], x, xb, ROWS_TWO, type);
+    }
+    FAST_UNROLL
+    for (int i = 0; i < 2 * ROWS_TWO; i++)
+        y[(size_t)(i / 2) * ldy + (size_t)(i % 2)] = _mm512_reduce_add_ps(acc[i]);
 }
 
 /* A type without a kernel of its own: its decoder's values, 128 above the true ones. */
@@ -272,36 +337,69 @@ FAST_INLINE void row_float(float *y, size_t ldy, const unsigned char *w, const u
         y[(size_t)r * ldy] = _mm512_reduce_add_ps(_mm512_add_ps(a[r], b[r]));
 }
 
-/* All weight rows; for each, all rows of x: row(..., n, type) does n of them. */
-#define GEMV(name, row, type)                                                                               \
-    void avx512_gemv_##name(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out, \
-                            const unsigned char *x, size_t x_bytes, uint32_t n_rows, uint32_t n_in)         \
-    {                                                                                                       \
-        for (uint32_t o = 0; o < n_out; o++, w += row_bytes)                                                \
-            for (uint32_t r = 0; r < n_rows; r += ROWS_X) {                                                 \
-                const unsigned char *xr = x + (size_t)r * x_bytes;                                          \
-                float *yr = y + (size_t)r * ldy + o;                                                        \
-                switch (n_rows - r) {                                                                       \
-                case 1: row(yr, ldy, w, xr, x_bytes, n_in, 1, type); break;                                 \
-                case 2: row(yr, ldy, w, xr, x_bytes, n_in, 2, type); break;                                 \
-                case 3: row(yr, ldy, w, xr, x_bytes, n_in, 3, type); break;                                 \
-                default: row(yr, ldy, w, xr, x_bytes, n_in, 4, type); break;                                \
-                }                                                                                           \
-            }                                                                                               \
+/* One weight row for the rows of x from r on, ROWS_X at most: row(..., n, type) does n of them. */
+#define SOME_ROWS(row, type, o, r)                                                          \
+    do {                                                                                    \
+        const unsigned char *xr = x + (size_t)(r)*x_bytes, *wo = w + (size_t)(o)*row_bytes; \
+        float *yr = y + (size_t)(r)*ldy + (o);                                              \
+        switch (n_rows - (r)) {                                                             \
+        case 1: row(yr, ldy, wo, xr, x_bytes, n_in, 1, type); break;                        \
+        case 2: row(yr, ldy, wo, xr, x_bytes, n_in, 2, type); break;                        \
+        case 3: row(yr, ldy, wo, xr, x_bytes, n_in, 3, type); break;                        \
+        default: row(yr, ldy, wo, xr, x_bytes, n_in, 4, type); break;                       \
+        }                                                                                   \
+    } while (0)
+
+#define ARGUMENTS                                                                                           \
+    float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out, const unsigned char *x, \
+        size_t x_bytes, uint32_t n_rows, uint32_t n_in
+
+/* All weight rows; for each, all rows of x. */
+#define GEMV(name, row, type)                             \
+    void avx512_gemv_##name(ARGUMENTS)                    \
+    {                                                     \
+        for (uint32_t o = 0; o < n_out; o++)              \
+            for (uint32_t r = 0; r < n_rows; r += ROWS_X) \
+                SOME_ROWS(row, type, o, r);               \
     }
-GEMV(q8, row_quant, MYTH_Q8_0)
-GEMV(q4, row_quant, MYTH_Q4_0)
+
+/* As many rows of x as there are eights, with two weight rows at a time; then as above. */
+FAST_INLINE void eights_quant(ARGUMENTS, const myth_dtype type)
+{
+    for (uint32_t o0 = 0; o0 < n_out; o0 += OUT_TWO) {
+        const uint32_t end = n_out - o0 < OUT_TWO ? n_out : o0 + OUT_TWO, twos = (end - o0) / 2 * 2;
+        for (uint32_t r = 0; r + ROWS_TWO <= n_rows; r += ROWS_TWO) {
+            for (uint32_t o = o0; o < o0 + twos; o += 2)
+                two_rows_quant(y + (size_t)r * ldy + o, ldy, w + o * row_bytes, row_bytes, x + (size_t)r * x_bytes,
+                               x_bytes, n_in, type);
+            for (uint32_t i = 0; o0 + twos < end && i < ROWS_TWO; i += ROWS_X) /* an odd last output */
+                SOME_ROWS(row_quant, type, o0 + twos, r + i);
+        }
+    }
+}
+#define GEMV_QUANT(name, type)                                                         \
+    void avx512_gemv_##name(ARGUMENTS)                                                 \
+    {                                                                                  \
+        if (n_rows >= ROWS_TWO)                                                        \
+            eights_quant(y, ldy, w, row_bytes, n_out, x, x_bytes, n_rows, n_in, type); \
+        for (uint32_t o = 0; o < n_out; o++)                                           \
+            for (uint32_t r = n_rows / ROWS_TWO * ROWS_TWO; r < n_rows; r += ROWS_X)   \
+                SOME_ROWS(row_quant, type, o, r);                                      \
+    }
+GEMV_QUANT(q8, MYTH_Q8_0)
+GEMV_QUANT(q4, MYTH_Q4_0)
 /* Types with blocks of 32; those of 256 are in gemv_super_avx512.c. OWN_<name> names those that unit_nibbles reads: it
- * makes two arguments of one, and the second is the function; of a name without such a macro it stays row_unpacked. A
- * branch on the type instead changes how the compiler orders the others' loops. */
-#define OWN_q4_1                   , row_quant
-#define OWN_q5_0                   , row_quant
-#define OWN_q5_1                   , row_quant
-#define OWN_iq4_nl                 , row_quant
-#define OWN_mxfp4                  , row_quant
+ * makes two arguments of one, and the second is the function's maker; of a name without such a macro it stays that of
+ * row_unpacked. A branch on the type instead changes how the compiler orders the others' loops. */
+#define OWN_q4_1                   , GEMV_QUANT
+#define OWN_q5_0                   , GEMV_QUANT
+#define OWN_q5_1                   , GEMV_QUANT
+#define OWN_iq4_nl                 , GEMV_QUANT
+#define OWN_mxfp4                  , GEMV_QUANT
+#define GEMV_UNPACKED(name, type)  GEMV(name, row_unpacked, type)
 #define SECOND(first, second, ...) second
-#define ROW_OF(...)                SECOND(__VA_ARGS__)
-#define GEMV_32(name, type)        GEMV(name, ROW_OF(OWN_##name, row_unpacked, ), type)
+#define MAKER_OF(...)              SECOND(__VA_ARGS__)
+#define GEMV_32(name, type)        MAKER_OF(OWN_##name, GEMV_UNPACKED, )(name, type)
 #define GEMV_256(name, type)
 #define BLOCK_TYPE(X, code, NAME, name, gguf, file, block, ...) GEMV_##block(name, MYTH_##NAME)
 MYTH_BLOCK_TYPES(BLOCK_TYPE, 0)
