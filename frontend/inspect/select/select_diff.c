@@ -420,6 +420,9 @@ static bool is_of_another(const selection *x, const myth_diff_file *f, const myt
     return line || (is_patch && f->is_twice);
 }
 
+/* Whether a file is changed in its lines. One that only lost some, as a guard, is to be inspected like any other. */
+static bool has_lines(const myth_diff_file *f) { return f->n_added || (f->n_removed && f->kind != MYTH_DIFF_DELETED); }
+
 /* Whether an earlier entry of the diff has the path. */
 static bool is_said(const selection *x, const myth_changed_file *c)
 {
@@ -438,7 +441,7 @@ static myth_status show_file(selection *x, myth_changed_file *c, myth_error *err
     uint32_t source;
     myth_status st = myth_select_source(x->s, &source, x->m, c->path, &local);
     if (myth_select_unread(st))
-        return skip_file(x, c, myth_select_unread(st), st != MYTH_EUNSUPPORTED || f->n_added, err);
+        return skip_file(x, c, myth_select_unread(st), st != MYTH_EUNSUPPORTED || has_lines(f), err);
     if (st != MYTH_OK) {
         if (err)
             *err = local;
@@ -529,7 +532,7 @@ myth_status myth_select_diff(myth_changes *out, myth_select *s, myth_material *m
         }
         if (f->skipped || !is_below)
             MYTH_TRY(skip_file(&x, c, f->skipped ? f->skipped : "it is outside of the directory",
-                               f->n_added && f->skipped && !f->is_link && !f->is_module, err));
+                               has_lines(f) && f->skipped && !f->is_link && !f->is_module, err));
         else
             MYTH_TRY(show_file(&x, c, err));
     }
