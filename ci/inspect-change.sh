@@ -23,10 +23,11 @@ done
 mkdir -p "$reports"
 
 # An index makes callers and tests known to the prompt. One that lost something (exit 3) still serves, and where there
-# is no place for one (exit 73) the inspection goes on without.
+# is no place for one (exit 73) or nothing to put into it (66: the change took the last file) the inspection goes on
+# without.
 code=0
 "$mythos" index -q . || code=$?
-case $code in 0 | 3 | 73) ;; *) exit "$code" ;; esac
+case $code in 0 | 3 | 66 | 73) ;; *) exit "$code" ;; esac
 
 form=text
 [ "${GITHUB_ACTIONS:-}" = true ] && form=github

@@ -71,13 +71,16 @@ static void on_search(void *user, const myth_search_opts *asked, const myth_hits
     myth_runlog_search(r->log, r->index, asked, hits, order, n_taken);
 }
 
-/* Opens the index. Context comes from it, and subjects that the caller finds without it need none. */
+/* Opens the index. Context comes from it, and subjects that the caller finds without it need none. A tree without files
+ * to index, as where a change deleted the last one or brought submodules alone, has no context that could lack. */
 static myth_status open_index(myth_select_run *r, myth_error *err)
 {
     myth_error why = {0};
     char text[256];
     const myth_status st = myth_cli_index(&r->index, r->cli, r->mem, r->place.root, &r->missed, &why);
     if (st == MYTH_OK)
+        return MYTH_OK;
+    if (st == MYTH_ENOTFOUND && r->can_lack_index)
         return MYTH_OK;
     if (st != MYTH_ECREATE || !r->can_lack_index)
         return myth_fail_as(err, &why);

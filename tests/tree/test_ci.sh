@@ -118,6 +118,14 @@ code=0
 XDG_CACHE_HOME=$dir/file/x sh "$source/ci/inspect-change.sh" "$base" >"$dir/out" 2>&1 || code=$?
 [ "$code" -eq 1 ] && grep -q 'no index, so no callers' "$dir/out" || fail "no place: exit $code: $(cat "$dir/out")"
 
+# A change that takes the last file away leaves nothing to index, and nothing to find fault with.
+git checkout -q -b empty main
+git rm -q greet.c
+git commit -q -m 'nothing is left'
+code=0
+sh "$source/ci/inspect-change.sh" main >"$dir/out" 2>&1 || code=$?
+[ "$code" -eq 0 ] || fail "the last file is gone: exit $code: $(cat "$dir/out")"
+
 code=0
 sh "$source/ci/inspect-change.sh" 0123456789012345678901234567890123456789 >"$dir/out" 2>&1 || code=$?
 [ "$code" -eq 2 ] && grep -q fetch-depth "$dir/out" || fail "a commit that is not there: exit $code"

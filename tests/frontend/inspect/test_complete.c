@@ -77,6 +77,8 @@ static const way ways[] = {
      "inspect-symbol f -C $D/r --prompt-style compact ", "closed", "could not be read", false},
     {"nothing: .gitattributes says that code is binary", REPO "printf '*.c -diff\\n*.c binary\\n' >$D/r/.gitattributes",
      DIFF, NULL, NULL, false},
+    {"nothing: the last file is deleted, and no index can be made", REPO "git -C $D/r rm -qf a.c b.c", DIFF, NULL, NULL,
+     false},
     {"nothing: an image changed, which has no lines",
      REPO "cd $D/r && printf '\\211PNG\\r\\n\\032\\n\\0\\0' >i.png && git add -A && git commit -qm two && "
           "printf '\\1' >>i.png && sed -i 's/n - 1/n * 2/' a.c",
