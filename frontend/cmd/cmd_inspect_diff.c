@@ -255,6 +255,22 @@ static bool wants(void *user, const myth_source *src, const myth_finding *f, con
     return myth_changes_want(&j->changes, filter, is_of_change, src->path, f->first, f->last);
 }
 
+/* Whether all that the report lacks are build files and scripts of shells. No rules read them, and a change touches them
+ * beside the program, whose every line was read; the report names them. */
+static bool lacks_scripts(const myth_report *r)
+{
+    bool are_all = true;
+    for (uint32_t i = 0; i < r->n_missed && are_all; i++) {
+        const myth_source *src = NULL;
+        for (uint32_t k = 0; k < r->n_file && !src; k++)
+            src = strcmp(r->file[k].src->path, r->missed[i].path) == 0 ? r->file[k].src : NULL;
+        const myth_language *l =
+            myth_language_get(myth_detect_language(r->missed[i].path, src ? src->bytes : NULL, src ? src->len : 0));
+        are_all = l->family == MYTH_FAMILY_SHELL || (l->family == MYTH_FAMILY_CONFIG && !l->is_data);
+    }
+    return are_all;
+}
+
 static int run_inspect_diff(myth_cli *cli, const void *opts)
 {
     diff_job j = {.o = opts};
@@ -273,6 +289,7 @@ static int run_inspect_diff(myth_cli *cli, const void *opts)
         .fill = fill,
         .on_context = myth_select_run_context,
         .wants = wants,
+        .may_lack = lacks_scripts,
         .is_change = true,
         .unwanted = "about lines that the change did not touch; --all-lines reports them",
         .user = &j,
@@ -310,7 +327,8 @@ const myth_command myth_cmd_inspect_diff = {
         "diff) is listed in every output format, and the exit code is 3. The lines of a patch that are its new "
         "side must be in the file, and a file that it changes more than once, as a patch of several commits does, "
         "is of no one version: git diff A...B makes a patch that fits. A diff with nothing to inspect is exit "
-        "0.\n"
+        "0. Where rules find, code in languages without rules is listed, too; where that is build files and shell "
+        "scripts alone, the exit code is that of a complete report.\n"
         "Where the index has no place, because no folder for caches can be made or written, the change is "
         "inspected without callers and tests as context, and a note says so. " MYTH_INSPECT_FINDS,
     .group = groups,

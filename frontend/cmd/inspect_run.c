@@ -196,9 +196,10 @@ static void on_exchange(void *user, const myth_exchange *x)
 
 /* ---- outputs ---- */
 
-static int exit_of_report(const myth_inspect_flags *o, const myth_report *r)
+static int exit_of_report(const myth_inspect_flags *o, const myth_inspect_job *job, const myth_report *r)
 {
-    const bool is_whole = r->complete || (o->allow_unknown && myth_report_lacks_languages(r));
+    const bool may_lack = o->allow_unknown || (job->may_lack && job->may_lack(r));
+    const bool is_whole = r->complete || (may_lack && myth_report_lacks_languages(r));
     int code = is_whole ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
     if (r->is_question)
         return r->complete && !r->n_sentence ? MYTH_EXIT_FINDINGS : code;
@@ -211,8 +212,7 @@ static int exit_of_report(const myth_inspect_flags *o, const myth_report *r)
     return code;
 }
 
-/* Writes the report to standard output, to every file of --output and --patch, and to the new baseline; last to the
- * log, so that who ends a run that takes long has the report. */
+/* Writes the report to all outputs and to the new baseline; last to the log, so that who ends a long run has it. */
 static myth_status render(run *w, const myth_report *report, myth_error *err)
 {
     myth_report r = *report;
@@ -245,7 +245,7 @@ static myth_status render(run *w, const myth_report *report, myth_error *err)
     if (st == MYTH_OK && w->o->update_baseline && w->in && !r.refusal)
         st = myth_baseline_write(w->base, w->o->baseline, &r, err);
     if (st == MYTH_OK && !ferror(stdout))
-        myth_cli_is_told(exit_of_report(w->o, &r));
+        myth_cli_is_told(exit_of_report(w->o, w->job, &r));
     myth_runlog_report(w->log, &logged, (myth_form)w->o->format);
     return st;
 }
@@ -502,7 +502,7 @@ static int generate(run *w, const myth_engine_opts *eo)
         st = render(w, r, &err);
     if (st != MYTH_OK)
         return myth_cli_fail(w->cli, &err);
-    const int code = exit_of_report(w->o, r);
+    const int code = exit_of_report(w->o, w->job, r);
     if (strcmp(r->finish_reason, myth_finish_name(MYTH_FINISH_CANCELLED)) != 0)
         myth_repeat_keep(&w->repeat, w->log, w->n_answer, code);
     return code;
@@ -662,7 +662,7 @@ static myth_status render_nothing(run *w, const char *title, const myth_inspect_
         .complete = io->n_missed == 0,
         .summary = {.is_asked = io->summary, .why_none = io->summary ? "no line of it is to be inspected" : NULL},
     };
-    *code = w->o->dry_run ? MYTH_EXIT_CLEAN : exit_of_report(w->o, &r);
+    *code = w->o->dry_run ? MYTH_EXIT_CLEAN : exit_of_report(w->o, w->job, &r);
     myth_term_note(w->cli->term,
                    w->since ? "%s: no inspected line changed since %s, so the model was not run"
                             : "%s: nothing to inspect",
@@ -778,7 +778,7 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *given, const m
     myth_runlog_inspection(w.log, w.in, w.material, &io, &w.model, job->root);
     if (myth_inspect_report(w.in)->refusal) {
         MYTH_TRY(render(&w, myth_inspect_report(w.in), &err));
-        code = o->dry_run ? MYTH_EXIT_CLEAN : exit_of_report(o, myth_inspect_report(w.in));
+        code = o->dry_run ? MYTH_EXIT_CLEAN : exit_of_report(o, job, myth_inspect_report(w.in));
     } else {
         code = plan_and_run(&w);
     }

@@ -69,6 +69,8 @@ typedef struct {
                         myth_error *err);
     uint32_t (*on_context)(void *user, const char *request, myth_material *m, uint32_t of, char *near, size_t near_cap);
     bool (*wants)(void *user, const myth_source *src, const myth_finding *f, const myth_citation *c);
+    /* Whether a report that lacks nothing but code in some languages is whole all the same (exit 0). */
+    bool (*may_lack)(const myth_report *r);
     bool is_change;   /* the rules of a change can be reported */
     bool is_question; /* what is asked for is an answer, which a model alone can give */
     /* Adds to the key all that fill puts into the material and says about it; fails where that is not possible. With

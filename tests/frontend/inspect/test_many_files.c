@@ -268,6 +268,24 @@ static void unknown_languages_may_be_allowed(void **state)
     assert_non_null(strstr(r.out, "\"executionSuccessful\":false"));
 }
 
+/* Build files and shells' scripts that a change touches beside the program are listed and fail nothing. Other code without
+ * rules does, beside them too, and so does a script that is asked for. */
+static void scripts_of_a_change_fail_nothing(void **state)
+{
+#define CHANGED "cd $D/glue && $M inspect-diff -q --find candidates --format json "
+    (void)state;
+    must("mkdir -p $D/glue && cd $D/glue && git init -q && printf 'int a;\n' >a.c && printf '#!/bin/sh\nf;\n' >run && "
+         "printf 'all:\n' >Makefile && printf 'x\n' >notes.md && printf 'puts 1\n' >c.rb && git add . && " COMMIT
+         " 1 && for f in a.c run Makefile notes.md; do printf '\n' >>$f; done");
+    must(CHANGED);
+    assert_non_null(strstr(r.out, "\"not_inspected\":[{\"path\":\"Makefile\""));
+    assert_non_null(strstr(r.out, "\"unknown_languages\":2"));
+    assert_int_equal(shell("cd $D/glue && $M inspect run -q --find candidates"), 3);
+    must("cd $D/glue && printf 'puts 2\n' >>c.rb");
+    assert_int_equal(shell(CHANGED), 3);
+    assert_non_null(strstr(r.out, "\"unknown_languages\":3"));
+}
+
 /* A file that is moved keeps its known findings, whatever else is kept of earlier runs; a copy does not. */
 static void a_moved_file_is_known(void **state)
 {
@@ -509,6 +527,7 @@ int main(void)
         cmocka_unit_test(a_time_limit_ends_a_run),
         cmocka_unit_test(a_report_names_its_source),
         cmocka_unit_test(unknown_languages_may_be_allowed),
+        cmocka_unit_test(scripts_of_a_change_fail_nothing),
         cmocka_unit_test(a_moved_file_is_known),
         cmocka_unit_test(a_nested_repository_is_counted),
         cmocka_unit_test(a_pointer_of_git_lfs_is_missed),
