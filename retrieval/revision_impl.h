@@ -6,6 +6,7 @@
 #include "revision.h"
 
 #include <limits.h>
+#include <string.h>
 
 struct myth_revision {
     myth_mem *mem;
@@ -25,10 +26,14 @@ struct myth_revision {
     char untracked[192];  /* the first of them */
 };
 
-/* MYTH_EIO with what libgit2 says. */
+/* MYTH_EIO with what libgit2 says. It fetches nothing: what a partial clone left out is not found. */
 static inline myth_status myth_revision_failed(const char *what, myth_error *err)
 {
-    return myth_fail(err, MYTH_EIO, "git: %.60s: %.160s", what, myth_git_says());
+    const char *says = myth_git_says();
+    return myth_fail(err, MYTH_EIO, "git: %.60s: %.160s%s", what, says,
+                     strncmp(says, "object not found", 16) == 0
+                         ? "; into a partial clone (--filter) git diff with the same arguments fetches it"
+                         : "");
 }
 
 /* Whether a sparse checkout leaves the file out of the working tree: it is not deleted where it is missing. path: as

@@ -61,12 +61,16 @@ static bool similar_name(char dst[NAME_MAX + 1], const char *folder, const char 
 
 void myth_hint_missing(char *dst, size_t cap, const char *path)
 {
-    char folder[PATH_MAX], like[NAME_MAX + 1];
+    char folder[PATH_MAX], like[NAME_MAX + 1], target[PATH_MAX];
+    const ssize_t n_target = readlink(path, target, sizeof(target) - 1);
     struct stat st;
     dst[0] = '\0';
     folder_of(folder, path);
     if (!path[0]) {
         snprintf(dst, cap, "; the name is empty");
+    } else if (n_target > 0) {
+        target[n_target] = '\0';
+        snprintf(dst, cap, "; it is a symbolic link to %.120s, which is not there", target);
     } else if (stat(folder, &st) == 0 && !S_ISDIR(st.st_mode)) {
         snprintf(dst, cap, "; %.100s is a file, not a folder", folder);
     } else if (!is_folder(folder)) {

@@ -212,6 +212,10 @@ myth_status myth_baseline_open(myth_baseline **out, myth_mem *mem, const char *p
         return MYTH_OK;
     }
     MYTH_TRY(myth_file_read(&text, &len, mem, path, MYTH_BASELINE_MAX, err));
+    const size_t n_blank = strspn((const char *)text, " \t\r\n");
+    if (n_blank < len && !strchr("{[", text[n_blank]))
+        MYTH_TRY(
+            myth_fail(err, MYTH_EFORMAT, "%.120s: no report in it; give one of --format json, jsonl or sarif", path));
     MYTH_TRY(read_all(&r, path, text, len, err));
     if (r.n_scalar && !r.n_object)
         MYTH_TRY(

@@ -101,6 +101,7 @@ static void make_files(void)
         strcat(many, "some words ");
     put_text("long.txt", many);
     assert_int_equal(symlink("loop", "loop"), 0);
+    assert_int_equal(symlink("nowhere.c", "dangling.c"), 0);
     run_git((const char *const[]){"git", "init", "-q", NULL});
     run_git((const char *const[]){"git", "add", "a.c", NULL});
     run_git(

@@ -480,4 +480,14 @@ for at in "$dir/given.git" "$g/.git"; do
     "$mythos" inspect-diff HEAD^ -C "$at" >"$dir/two" 2>"$dir/err" || code=$?
     [ $code = 2 ] && grep -q 'say two commits: A..B' "$dir/err" || fail "$at: $code $(cat "$dir/err")"
 done
+# A partial clone has no old text of a file, and nothing here fetches one: what does is said.
+git -C "$g" config uploadpack.allowFilter true
+git clone -q --filter=blob:none "file://$g" "$dir/partial"
+code=0
+"$mythos" inspect-diff HEAD^ -C "$dir/partial" --find candidates >"$dir/out" 2>"$dir/err" || code=$?
+[ $code = 74 ] && grep -q 'into a partial clone (--filter) git diff with the same arguments fetches it' "$dir/err" ||
+    fail "a partial clone: $code $(cat "$dir/err")"
+git -C "$dir/partial" diff HEAD^ >"$dir/out"
+"$mythos" inspect-diff HEAD^ -C "$dir/partial" --find candidates >"$dir/out" 2>"$dir/err" ||
+    fail "a partial clone with the texts: $? $(cat "$dir/err")"
 echo "symbol, topic and diff show what they say, from the side they say"
