@@ -66,12 +66,6 @@ typedef struct {
     size_t n_text;
 } looked;
 
-/* Whether a place is one that a change made by what it took away: the rows of change.rules. */
-static bool is_lost(const myth_candidates *k, const myth_candidate_place *c)
-{
-    return strncmp(k->names + c->row, "removed-", 8) == 0;
-}
-
 /* How many of the first n places are the same as place c of `of`. */
 static uint32_t count(const looked *l, uint32_t n, const looked *of, const myth_candidate_place *c)
 {
@@ -79,7 +73,7 @@ static uint32_t count(const looked *l, uint32_t n, const looked *of, const myth_
     uint32_t same = 0;
     for (uint32_t i = 0; i < n; i++) {
         const myth_candidate_place *p = &l->k->candidate[i];
-        if (is_lost(l->k, p) || strcmp(l->k->names + p->rule, of->k->names + c->rule) != 0 ||
+        if (p->is_lost || strcmp(l->k->names + p->rule, of->k->names + c->rule) != 0 ||
             strcmp(l->k->names + p->path, of->k->names + c->path) != 0)
             continue;
         const myth_str other = line_of(l->text, l->n_text, p);
@@ -123,18 +117,22 @@ static void mark_old(uint8_t *before, const looked *now, const looked *old)
     }
 }
 
-/* The text before the change; NULL = no memory. */
-static unsigned char *text_before(size_t *n, myth_mem *mem, const myth_source *src, myth_error *err)
+myth_status myth_before_open(myth_before_text *t, myth_mem *mem, const myth_source *src, myth_error *err)
 {
     size_t most = src->len + 1u;
     for (uint32_t i = 0; i < src->n_removed && is_own(&src->removed[i]); i++)
         most += src->removed[i].len + 1;
-    unsigned char *text = myth_alloc(mem, MYTH_MEM_OTHER, "places", most);
-    if (text)
-        *n = put_together(text, src);
-    else
-        myth_fail(err, MYTH_ENOMEM, "places: no room for %zu bytes of a text before its change", most);
-    return text;
+    *t = (myth_before_text){.text = myth_alloc(mem, MYTH_MEM_OTHER, "places", most)};
+    if (!t->text)
+        return myth_fail(err, MYTH_ENOMEM, "places: no room for %zu bytes of a text before its change", most);
+    t->n = put_together(t->text, src);
+    return MYTH_OK;
+}
+
+void myth_before_close(myth_before_text *t, myth_mem *mem)
+{
+    myth_free(mem, t->text);
+    *t = (myth_before_text){0};
 }
 
 /* Puts the places and names of `more` behind those of `found`, in the order of places. False: no memory. */
@@ -172,39 +170,32 @@ static bool join(myth_candidates *found, const myth_candidates *more, myth_mem *
 }
 
 myth_status myth_before_lost(myth_candidates *found, char note[96], myth_finder *f, myth_chunker *chunker,
-                             myth_mem *mem, const char *language, const myth_source *src, myth_error *err)
+                             myth_mem *mem, const char *language, const myth_source *src, const myth_before_text *text,
+                             myth_error *err)
 {
-    size_t n;
     myth_candidates lost = {0};
-    unsigned char *text = text_before(&n, mem, src, err);
     note[0] = '\0';
-    if (!text)
-        return MYTH_ENOMEM;
-    myth_status st = myth_finder_change(&lost, f, chunker, language, src->path, src->bytes, src->len, text, n, err);
+    myth_status st =
+        myth_finder_change(&lost, f, chunker, language, src->path, src->bytes, src->len, text->text, text->n, err);
     if (!lost.cut_line) /* else the text itself has such a function, which its own places say */
         memcpy(note, lost.note, sizeof(lost.note));
     if (st == MYTH_OK && lost.n && !join(found, &lost, mem))
         st = myth_fail(err, MYTH_ENOMEM, "places: no room for %u places of a change", lost.n);
     myth_candidates_free(&lost, mem);
-    myth_free(mem, text);
     return st;
 }
 
 myth_status myth_before_mark(uint8_t *before, myth_finder *f, myth_chunker *chunker, myth_mem *mem,
-                             const char *language, const myth_source *src, const myth_candidates *found,
-                             myth_error *err)
+                             const char *language, const myth_source *src, const myth_before_text *text,
+                             const myth_candidates *found, myth_error *err)
 {
-    size_t n;
     myth_candidates then = {0};
-    unsigned char *text = text_before(&n, mem, src, err);
-    if (!text)
-        return MYTH_ENOMEM;
-    const looked now = {found, src->bytes, src->len}, old = {&then, text, n};
-    const myth_status st = myth_finder_find(&then, NULL, f, chunker, language, src->path, text, n, err);
+    const looked now = {found, src->bytes, src->len}, old = {&then, text->text, text->n};
+    const myth_status st = myth_finder_find(&then, NULL, f, chunker, language, src->path, text->text, text->n, err);
     for (uint32_t i = 0; i < found->n && st == MYTH_OK; i++) {
         const myth_candidate_place *c = &found->candidate[i];
         const bool was_there = count(&now, i + 1, &now, c) <= count(&old, then.n, &now, c);
-        before[i] = is_lost(found, c)  ? MYTH_BEFORE_LOST
+        before[i] = c->is_lost         ? MYTH_BEFORE_LOST
                   : was_there          ? MYTH_BEFORE_OLD
                   : is_touched(src, c) ? MYTH_BEFORE_NEW
                                        : MYTH_BEFORE_EXPOSED;
@@ -212,7 +203,6 @@ myth_status myth_before_mark(uint8_t *before, myth_finder *f, myth_chunker *chun
     if (st == MYTH_OK)
         mark_old(before, &now, &old);
     myth_candidates_free(&then, mem);
-    myth_free(mem, text);
     return st;
 }
 

@@ -15,7 +15,7 @@
 
 enum {
     EVIDENCE = 200, /* most bytes of a quoted line */
-    WHY = 400,
+    WHY = 512,
     PLACE = 3 * sizeof(myth_given) + WHY + 3 * EVIDENCE + 64, /* most bytes of a place and its texts */
 };
 
@@ -209,61 +209,61 @@ static myth_status pass_by(myth_judged *f, const myth_source *src, myth_error *e
     return miss(f, src->path, 0, 0, MYTH_MISSED_NO_RULES, err);
 }
 
-/* Takes the places of all texts, in the order of their sources. */
-static myth_status take_all(myth_judged *f, const myth_finder_text *text, const uint32_t *source, uint32_t n,
-                            myth_error *err)
+/* Adds the places that the inspected change made by what it took away. */
+static myth_status add_lost(myth_judged *f, myth_finder *finder, myth_chunker *chunker, myth_finder_text *t,
+                            const myth_source *src, const myth_before_text *before, myth_error *err)
 {
-    myth_status st = MYTH_OK;
-    for (uint32_t i = 0, k = 0; i < myth_material_n_source(f->material) && st == MYTH_OK; i++) {
-        if (k < n && source[k] == i) {
-            if (text[k].is_found)
-                st = take_places(f, &text[k], i, err);
-            else
-                st = miss(f, myth_material_of(f->material, i)->path, 0, 0,
-                          "the run was interrupted before places were looked for", err);
-            k++;
-        } else if (has_subject(f, i))
-            st = pass_by(f, myth_material_of(f->material, i), err);
+    char note[96], why[160];
+    const myth_status st = myth_before_lost(&t->found, note, finder, chunker, f->mem, t->language, src, before, err);
+    if (st != MYTH_OK || !note[0])
+        return st;
+    snprintf(why, sizeof(why), "what the change took away was not looked for: %s", note);
+    return miss(f, src->path, 0, 0, why, err);
+}
+
+/* Takes the places of a file that the inspected change touched, with those that it made by what it took away, and marks
+ * which of them it brought. *chunker: opened where none is. */
+static myth_status take_changed(myth_judged *f, myth_finder *finder, myth_chunker **chunker, myth_finder_text *t,
+                                uint32_t source, myth_error *err)
+{
+    const myth_source *src = myth_material_of(f->material, source);
+    found_file *file = &f->file[f->n_file];
+    myth_before_text before = {0};
+    myth_status st = *chunker ? MYTH_OK : myth_finder_chunker(chunker, finder, err);
+    if (st == MYTH_OK)
+        st = myth_before_open(&before, f->mem, src, err);
+    if (st == MYTH_OK && !t->found.note[0])
+        st = add_lost(f, finder, *chunker, t, src, &before, err);
+    if (st == MYTH_OK)
+        st = take_places(f, t, source, err);
+    if (st == MYTH_OK && file->n_wanted) {
+        file->before = myth_alloc_n(f->mem, MYTH_MEM_OTHER, "places", file->found.n, sizeof(*file->before));
+        st = !file->before ? no_room("a file's places", err)
+                           : myth_before_mark(file->before, finder, *chunker, f->mem, file->language, src, &before,
+                                              &file->found, err);
     }
+    myth_before_close(&before, f->mem);
     return st;
 }
 
-/* Adds the places that the inspected change made by what it took away. *chunker: opened where none is. */
-static myth_status add_lost(myth_judged *f, myth_finder *finder, myth_chunker **chunker, myth_finder_text *text,
+/* Takes the places of all texts, in the order of their sources. *chunker: as for take_changed. */
+static myth_status take_all(myth_judged *f, myth_finder *finder, myth_chunker **chunker, myth_finder_text *text,
                             const uint32_t *source, uint32_t n, myth_error *err)
 {
     myth_status st = MYTH_OK;
-    char note[96] = "", why[160];
-    for (uint32_t i = 0; i < n && st == MYTH_OK && !is_stopped(f); i++) {
-        const myth_source *src = myth_material_of(f->material, source[i]);
-        if (!text[i].is_found || text[i].found.note[0] || !myth_before_is_changed(src))
+    for (uint32_t i = 0, k = 0; i < myth_material_n_source(f->material) && st == MYTH_OK; i++) {
+        const myth_source *src = myth_material_of(f->material, i);
+        if (k == n || source[k] != i) {
+            st = has_subject(f, i) ? pass_by(f, src, err) : MYTH_OK;
             continue;
-        if (!*chunker)
-            st = myth_finder_chunker(chunker, finder, err);
-        if (st == MYTH_OK)
-            st = myth_before_lost(&text[i].found, note, finder, *chunker, f->mem, text[i].language, src, err);
-        if (st == MYTH_OK && note[0]) {
-            snprintf(why, sizeof(why), "what the change took away was not looked for: %s", note);
-            st = miss(f, src->path, 0, 0, why, err);
         }
-    }
-    return st;
-}
-
-/* Of files that the inspected change touched: which places it brought. *chunker: as for add_lost. */
-static myth_status mark_brought(myth_judged *f, myth_finder *finder, myth_chunker **chunker, myth_error *err)
-{
-    myth_status st = MYTH_OK;
-    for (uint32_t i = 0; i < f->n_file && st == MYTH_OK && !is_stopped(f); i++) {
-        found_file *file = &f->file[i];
-        if (!file->n_wanted || !myth_before_is_changed(file->src))
-            continue;
-        if (!(file->before = myth_alloc_n(f->mem, MYTH_MEM_OTHER, "places", file->found.n, sizeof(*file->before))))
-            st = no_room("a file's places", err);
-        if (st == MYTH_OK && !*chunker)
-            st = myth_finder_chunker(chunker, finder, err);
-        if (st == MYTH_OK)
-            st = myth_before_mark(file->before, finder, *chunker, f->mem, file->language, file->src, &file->found, err);
+        myth_finder_text *t = &text[k++];
+        if (!t->is_found)
+            st = miss(f, src->path, 0, 0, "the run was interrupted before places were looked for", err);
+        else if (myth_before_is_changed(src) && !is_stopped(f))
+            st = take_changed(f, finder, chunker, t, i, err);
+        else
+            st = take_places(f, t, i, err);
     }
     return st;
 }
@@ -287,11 +287,7 @@ static myth_status find_all(myth_judged *f, myth_error *err)
     if (st == MYTH_OK)
         st = myth_finder_all(finder, text, n, f->cli->cancel, err);
     if (st == MYTH_OK)
-        st = add_lost(f, finder, &chunker, text, source, n, err);
-    if (st == MYTH_OK)
-        st = take_all(f, text, source, n, err);
-    if (st == MYTH_OK)
-        st = mark_brought(f, finder, &chunker, err);
+        st = take_all(f, finder, &chunker, text, source, n, err);
     for (uint32_t i = 0, taken = 0; text && i < n; i++) /* the first n_file that were found are in f->file */
         if (!text[i].is_found || taken++ >= f->n_file)
             myth_candidates_free(&text[i].found, f->mem);
@@ -332,11 +328,11 @@ static bool set_evidence(myth_judged *f, myth_given *g)
     return true;
 }
 
+/* since: what is said behind the place's sentence. */
 static bool set_texts(myth_judged *f, myth_given *g, const myth_candidates *k, const myth_candidate_place *c,
-                      myth_before before)
+                      const char *since)
 {
     char why[WHY];
-    const char *since = myth_before_says(before);
     if (isnan(g->probability))
         snprintf(why, sizeof(why), "%.300s%s", k->names + c->say, since);
     else
@@ -384,7 +380,7 @@ static myth_status keep_place(myth_judged *f, const found_file *file, uint32_t i
     g.is_refused = g.probability >= f->own_confidence && !said && !g.passes;
     g.said_line = g.probability >= f->confidence && said ? said->line0 : 0;
     if (!MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "places", &f->given, f->n_given, &f->cap_given) ||
-        !set_texts(f, &g, k, c, before))
+        !set_texts(f, &g, k, c, myth_before_says(before)))
         return no_room("their texts", err);
     f->given[f->n_given++] = g;
     return MYTH_OK;
@@ -414,17 +410,20 @@ static bool is_same_call(const myth_candidates *k, const myth_candidate_place *a
            is_about_result(k->names + b->rule);
 }
 
-/* The place that says by what the change took away what place i says without it, or the other way round: of one rule in
- * one line. found.n = none. */
+/* The place that says by what the change took away what place i says without it, or the other way round: of one rule,
+ * where the line that relied on what is gone is that of the other. found.n = none. */
 static uint32_t twin_of(const found_file *file, uint32_t i)
 {
     const myth_candidates *k = &file->found;
     const myth_before is = file->before ? (myth_before)file->before[i] : MYTH_BEFORE_OLD;
     const myth_before want = is == MYTH_BEFORE_LOST ? MYTH_BEFORE_EXPOSED : MYTH_BEFORE_LOST;
-    for (uint32_t j = 0; j < k->n && (is == MYTH_BEFORE_LOST || is == MYTH_BEFORE_EXPOSED); j++)
-        if (file->before[j] == want && file->is_wanted[j] && k->candidate[i].line0 == k->candidate[j].line0 &&
-            strcmp(k->names + k->candidate[i].rule, k->names + k->candidate[j].rule) == 0)
+    for (uint32_t j = 0; j < k->n && (is == MYTH_BEFORE_LOST || is == MYTH_BEFORE_EXPOSED); j++) {
+        const myth_candidate_place *lost = &k->candidate[is == MYTH_BEFORE_LOST ? i : j];
+        const myth_candidate_place *exposed = &k->candidate[is == MYTH_BEFORE_LOST ? j : i];
+        if (file->before[j] == want && file->is_wanted[j] && lost->about_line == exposed->line0 &&
+            strcmp(k->names + lost->rule, k->names + exposed->rule) == 0)
             return j;
+    }
     return k->n;
 }
 

@@ -26,7 +26,8 @@ static bool is_sane(const myth_candidates *k, uint64_t n, uint32_t n_line)
                 return false;
         if (c->off > n || c->bytes > n - c->off || c->line0 < 1 || c->line0 > c->line1 || c->line1 > n_line ||
             c->function_line0 < 1 || c->function_line0 > c->function_line1 || c->function_line1 > n_line ||
-            c->about_line > n_line || (c->from != UINT32_MAX && c->from > n) || (i > 0 && c->off < c[-1].off))
+            c->about_line > n_line || c->is_lost > 1 || (c->from != UINT32_MAX && c->from > n) ||
+            (i > 0 && c->off < c[-1].off))
             return false;
     }
     return true;

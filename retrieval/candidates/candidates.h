@@ -25,6 +25,7 @@ typedef struct {
     uint32_t function_line0, function_line1;
     uint32_t about_line; /* the line that a fact is about: of a test, a release, a way out; 0 = none */
     uint32_t from;       /* offset of the call that it is about, or whose result it is about; UINT32_MAX = none */
+    uint32_t is_lost;    /* 1 = its row is about what a change took away, at the event `lost`; else 0 */
     /* offsets into names */
     uint32_t rule, row, function, path, callee, say, facts;
 } myth_candidate_place;
@@ -57,7 +58,7 @@ myth_status myth_candidates_ask(myth_candidates *out, myth_candidates_bytes *kep
                                 const char *language, const char *path, const unsigned char *text, uint64_t n,
                                 myth_error *err);
 /* Finds only the places where a change took something away (rows at the event `lost`): `before` had it, and `text` has
- * not. Their sentences name lines of `before`; about_line is 0. */
+ * not. They are where that was; their sentences name lines of `before`, and about_line is that of what relied on it. */
 myth_status myth_candidates_change(myth_candidates *out, myth_candidates_bytes *kept, myth_chunker *c,
                                    const char *language, const char *path, const unsigned char *text, uint64_t n,
                                    const unsigned char *before, uint64_t n_before, myth_error *err);

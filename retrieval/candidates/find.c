@@ -275,6 +275,8 @@ static void fill_say(char *dst, size_t cap, const myth_pack_row *row, myth_facts
             snprintf(value, sizeof(value), "%u", k->at_line);
         else if (m == 3 && memcmp(p + 1, "was", 3) == 0 && at->kind == MYTH_EVENT_LOST)
             snprintf(value, sizeof(value), "%s", f->names + f->lost[at->call].text);
+        else if (m == 5 && memcmp(p + 1, "stays", 5) == 0 && at->kind == MYTH_EVENT_LOST)
+            snprintf(value, sizeof(value), "%u", f->lost[at->call].stays);
         for (const char *v = value; *v && n + 1 < cap; v++)
             dst[n++] = *v;
         p = end + 1;
@@ -324,7 +326,7 @@ static void fill_facts(char *dst, size_t cap, myth_facts *k, uint32_t e)
 }
 
 /* The candidate of this function that is about the same as event e: of the rule, and at the same node or about the same
- * path. out.n where there is none. */
+ * path. Where a change took several lines away at once, each is about its own path alone. out.n where there is none. */
 static uint32_t same_as(const finding *w, const myth_pack_row *row, const myth_flow *f, uint32_t e)
 {
     const myth_event *at = &f->event[e];
@@ -332,13 +334,22 @@ static uint32_t same_as(const finding *w, const myth_pack_row *row, const myth_f
     for (uint32_t i = w->out.n; i-- > w->n_before;) {
         const myth_candidate_place *c = &w->out.candidate[i];
         if (strcmp(w->out.names + c->rule, row->id) == 0 &&
-            (c->off == at->off || (path && strcmp(w->out.names + c->path, f->names + path) == 0)))
+            ((c->off == at->off && at->kind != MYTH_EVENT_LOST) ||
+             (path && strcmp(w->out.names + c->path, f->names + path) == 0)))
             return i;
     }
     return w->out.n;
 }
 
-/* Of two places about the same, the one of the earlier row stays: sharp rows stand before wide ones. False: the row has
+/* Whether two rows say the same of a value, at another kind of use. */
+static bool says_the_same(const myth_pack *rules, uint32_t a, uint32_t b)
+{
+    const int x = rules->row[a].like, y = rules->row[b].like;
+    return x == (int)b || y == (int)a || (x >= 0 && x == y);
+}
+
+/* Of two places about the same, the one of the earlier row stays: sharp rows stand before wide ones. Of rows that say
+ * the same the first place in the text stays. False: the row has
  * as many places as it may, and no wider row of its rule may have this one. */
 static bool add(finding *w, const myth_pack_row *row, uint32_t r, myth_facts *k, uint32_t e)
 {
@@ -349,8 +360,9 @@ static bool add(finding *w, const myth_pack_row *row, uint32_t r, myth_facts *k,
         return true;
     if (w->seen[r] >= row->most)
         return false;
+    const bool is_lost = at->kind == MYTH_EVENT_LOST;
     const uint32_t path = path_name(f, at), n = same_as(w, row, f, e);
-    if (n < w->out.n && w->row[n] <= r)
+    if (n < w->out.n && (w->row[n] <= r || says_the_same(&w->of->rules, w->row[n], r)))
         return true;
     if (!MYTH_ARRAY_ROOM(w->mem, MYTH_MEM_OTHER, "candidates", &w->out.candidate, w->out.n, &w->cap) ||
         !MYTH_ARRAY_ROOM(w->mem, MYTH_MEM_OTHER, "candidates", &w->row, w->out.n, &w->cap_row)) {
@@ -367,7 +379,9 @@ static bool add(finding *w, const myth_pack_row *row, uint32_t r, myth_facts *k,
         .line1 = myth_flow_last_line(at->node),
         .function_line0 = f->line0,
         .function_line1 = f->line1,
-        .about_line = at->kind == MYTH_EVENT_LOST ? 0 : k->at_line, /* the line is none of this text */
+        .about_line =
+            is_lost ? f->lost[at->call].stays : k->at_line, /* the line of what is gone is none of this text */
+        .is_lost = is_lost,
         .from = at->kind == MYTH_EVENT_FIELD ? UINT32_MAX : myth_facts_call_off(k, e),
     };
     c.rule = put_text(w, row->id);

@@ -154,6 +154,15 @@ static bool read_list(myth_pack *r, const char *p, const char *end, const char *
     return read_words(r, l);
 }
 
+/* The last row of this rule with a name that is known so far, but for the one that is read. */
+static bool read_like(myth_pack *r, myth_pack_row *row, const char *p, size_t n)
+{
+    for (uint32_t i = r->n_row - 1; i-- > 0;)
+        if (strcmp(r->row[i].id, row->id) == 0 && word_is(p, n, r->row[i].name))
+            return (row->like = (int)i) >= 0;
+    return false;
+}
+
 static bool has_word(const char *p, const char *end, const char *word)
 {
     for (size_t n; (n = next_word(&p, end)) > 0; p += n)
@@ -205,7 +214,7 @@ bool myth_pack_open(myth_pack *r, myth_mem *mem, const char *grammar, const char
                 row = &r->row[r->n_row++];
                 const char *slash = memchr(rest, '/', m);
                 const size_t n_id = slash ? (size_t)(slash - rest) : m;
-                *row = (myth_pack_row){.release = -1, .most = MYTH_CANDIDATES_ROW};
+                *row = (myth_pack_row){.release = -1, .like = -1, .most = MYTH_CANDIDATES_ROW};
                 memcpy(row->id, rest, n_id);
                 if (slash)
                     memcpy(row->name, slash + 1, m - n_id - 1);
@@ -219,6 +228,8 @@ bool myth_pack_open(myth_pack *r, myth_mem *mem, const char *grammar, const char
             is_good = read_event(row, rest, m);
         else if (word_is(line, k, "most"))
             is_good = m == 1 && (row->most = (uint8_t)(*rest - '0')) > 0 && row->most <= 9;
+        else if (word_is(line, k, "like"))
+            is_good = !is_mine || read_like(r, row, rest, m);
         else if (word_is(line, k, "once"))
             row->most = row->is_once = true;
         else if (word_is(line, k, "with"))

@@ -9,8 +9,12 @@
  *   not FACT VALUE...        the fact has none of the values
  *   with LIST                the functions that release what the event is about, for facts about releases
  *   most N                   at most N places of the row in one function; without this line MYTH_CANDIDATES_ROW
+ *   like ROW                 the row says the same as an earlier row of its rule: of their places about one path the
+ *                            first in the text counts
  *   once                     at most one place of the row in a file, because its sentence is about the file
- *   say TEXT                 the sentence about a place, one line; {path} {callee} {origin} {line} {other} are replaced
+ *   say TEXT                 the sentence about a place, one line; {path} {callee} {origin} {line} {other} are replaced,
+ *                            and of what a change took away {was} by its line's text, {stays} by the line that relied
+ *                            on it
  *
  * Words     of a list: a whole name (free), a method of any receiver (.close), or a name with * before or after it
  * Owner     opened once for each grammar, closed; the text is constant
@@ -41,6 +45,7 @@ typedef struct {
     uint8_t event, n_condition, most;
     bool is_once;
     int release; /* list; -1 = none */
+    int like;    /* the row of this pack that says the same, by its number; -1 = none */
     myth_pack_condition condition[MYTH_PACK_CONDITIONS];
 } myth_pack_row;
 

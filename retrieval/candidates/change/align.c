@@ -246,9 +246,25 @@ bool myth_aligned_about(const myth_aligned *a, uint32_t now_path, uint32_t old_p
     return false;
 }
 
+uint32_t myth_aligned_place(const myth_aligned *a, uint32_t e, uint32_t at)
+{
+    const myth_flow *f = a->old;
+    const uint32_t scope = f->event[e].scope;
+    uint32_t after, before;
+    if (a->to_now[e])
+        return at;
+    myth_aligned_gap(a, e, &after, &before);
+    const uint32_t next = after < a->n_now ? a->to_old[after] : 0; /* 1 + where the event behind the gap was */
+    if (after < a->n_now && (!next || myth_flow_is_inside(f, f->event[next - 1].scope, scope)))
+        return after;
+    const uint32_t last = after ? a->to_old[after - 1] : 0;
+    return last && myth_flow_is_inside(f, f->event[last - 1].scope, scope) ? after - 1 : at;
+}
+
 bool myth_aligned_put(myth_aligned *a, myth_lost how, uint32_t at, uint32_t path, uint32_t lost)
 {
     const myth_event *was = &a->old->event[lost];
+    const uint32_t place = myth_aligned_place(a, lost, at);
     const char *const text = a->old->text;
     uint32_t off = was->off, end = was->off;
     while (off > 0 && text[off - 1] != '\n')
@@ -264,5 +280,6 @@ bool myth_aligned_put(myth_aligned *a, myth_lost how, uint32_t at, uint32_t path
             end--;
     const char *name = was->kind == MYTH_EVENT_CALL ? a->old->names + was->name : "";
     const char *about = a->old->names + a->old->path[path].text;
-    return myth_flow_put_lost(a->now, (int)how, at, about, name, was->line, text + off, end - off);
+    const myth_lost_line line = {.line = was->line, .stays = a->now->event[at].line};
+    return myth_flow_put_lost(a->now, (int)how, place, about, name, line, text + off, end - off);
 }

@@ -30,8 +30,12 @@ bool myth_aligned_moved(const myth_aligned *a, uint32_t off, uint32_t end);
 bool myth_aligned_same(const myth_aligned *a, uint32_t old_path, uint32_t now_path);
 /* Whether a path of the new flow has the text of a path of the old flow, or is a part of that path. */
 bool myth_aligned_about(const myth_aligned *a, uint32_t now_path, uint32_t old_path);
-/* Adds an event MYTH_EVENT_LOST at event `at` of the new flow. `path`, of the old flow, is what was lost, and the old
- * event `lost` gives the line before the change. */
+/* The event of the new flow that stands where event e of the old one stood: what is new there, else the next that was
+ * behind it in its block, else the last before it in its block. `at` where nothing of its block is left, or where e
+ * itself stays. */
+uint32_t myth_aligned_place(const myth_aligned *a, uint32_t e, uint32_t at);
+/* Adds an event about path `path` and the line of event `lost` of the old flow, where that stood; event `at` of the new
+ * flow is what relied on it. */
 bool myth_aligned_put(myth_aligned *a, myth_lost how, uint32_t at, uint32_t path, uint32_t lost);
 
 bool myth_change_tests(myth_aligned *a);

@@ -223,6 +223,8 @@ int myth_fact_behind(myth_facts *k, uint32_t e);
 int myth_fact_fills_rest(myth_facts *k, uint32_t e);
 int myth_fact_unended(myth_facts *k, uint32_t e);
 int myth_fact_wrong_size(myth_facts *k, uint32_t e);
+int myth_fact_followed(myth_facts *k, uint32_t e);
+int myth_fact_longest(myth_facts *k, uint32_t e);
 int myth_fact_file(myth_facts *k, uint32_t e);
 int myth_fact_format(myth_facts *k, uint32_t e);
 int myth_fact_owned(myth_facts *k, uint32_t e);

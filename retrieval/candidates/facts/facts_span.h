@@ -1,5 +1,5 @@
 /* facts_span.h - pieces of a file's text, for facts that read what the flow has no path for (facts_bounds.c,
- * facts_input.c, facts_ends.c, facts_sizes.c, facts_readers.c). */
+ * facts_input.c, facts_ends.c, facts_sizes.c, facts_readers.c, facts_layout.c). */
 #ifndef MYTH_FACTS_SPAN_H
 #define MYTH_FACTS_SPAN_H
 

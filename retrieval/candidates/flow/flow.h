@@ -158,6 +158,7 @@ typedef struct {
 /* A line of the function before a change. */
 typedef struct {
     uint32_t line, text; /* text: an offset into names */
+    uint32_t stays;      /* the line after the change that relied on it */
 } myth_lost_line;
 
 typedef struct {

@@ -65,7 +65,7 @@ static uint32_t path_by_text(const myth_flow *f, const char *text)
     return 0;
 }
 
-bool myth_flow_put_lost(myth_flow *f, int how, uint32_t at, const char *about, const char *name, uint32_t line,
+bool myth_flow_put_lost(myth_flow *f, int how, uint32_t at, const char *about, const char *name, myth_lost_line line,
                         const char *text, uint32_t n_text)
 {
     if (!MYTH_ARRAY_ROOM(f->mem, MYTH_MEM_OTHER, "lines of a change", &f->lost, f->n_lost, &f->cap_lost))
@@ -78,7 +78,8 @@ bool myth_flow_put_lost(myth_flow *f, int how, uint32_t at, const char *about, c
     e->statement = of.statement;
     e->call = f->n_lost;
     e->name = *name ? myth_flow_put_name(f, name, (uint32_t)strlen(name)) : 0; /* moves no event */
-    f->lost[f->n_lost++] = (myth_lost_line){line, myth_flow_put_name(f, text, n_text)};
+    line.text = myth_flow_put_name(f, text, n_text);
+    f->lost[f->n_lost++] = line;
     return !f->is_failed;
 }
 

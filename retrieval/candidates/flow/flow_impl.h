@@ -55,9 +55,9 @@ bool myth_flow_has_room(myth_flow *f, TSNode node, uint32_t most);
  * is another line that the form is about; 0 = none. */
 void myth_flow_put_form(myth_flow *f, myth_event_kind kind, int how, TSNode at, TSNode about, uint32_t line);
 /* Adds an event MYTH_EVENT_LOST at the place of event `at` (../change): `how` says what a change took away, `about` is
- * the text of the path that it was about, `name` the function of a lost call. line and text: the line before the
- * change, without blanks at its ends. False without memory. */
-bool myth_flow_put_lost(myth_flow *f, int how, uint32_t at, const char *about, const char *name, uint32_t line,
+ * the text of the path that it was about, `name` the function of a lost call. text: of the line before the change,
+ * without blanks at its ends; it becomes line.text. False without memory. */
+bool myth_flow_put_lost(myth_flow *f, int how, uint32_t at, const char *about, const char *name, myth_lost_line line,
                         const char *text, uint32_t n_text);
 uint32_t myth_flow_open_scope(myth_flow *f, myth_scope_kind kind, TSNode node, uint32_t test);
 void myth_flow_close_scope(myth_flow *f, uint32_t scope);

@@ -11,6 +11,28 @@ int first_of(struct box *b)
     return b->n;
 }
 
+int last_of(struct box *b, int n)
+{
+    if (!b)
+        return -1;
+    say_number(n);
+    n += 2;
+    n *= 3;
+    return b->n + n;
+}
+
+int read_box(int name)
+{
+    struct box *b = find_box(name);
+    if (name < 3)
+        return -1;
+    free_box(b);
+    name += 2;
+    name *= 3;
+    say(b->item);
+    return name;
+}
+
 int item_of(int *all, int n, int i)
 {
     if (i >= n)

@@ -9,6 +9,25 @@ int first_of(struct box *b)
     return b->n; /* FIRES missing-null-check/removed-test */
 }
 
+int last_of(struct box *b, int n)
+{
+    say_number(n); /* FIRES missing-null-check/removed-test */
+    n += 2;
+    n *= 3;
+    return b->n + n;
+}
+
+int read_box(int name)
+{
+    struct box *b = find_box(name);
+    if (name < 3)
+        return -1;
+    name += 2; /* FIRES resource-leak/removed-release */
+    name *= 3;
+    say(b->item);
+    return name;
+}
+
 int item_of(int *all, int n, int i)
 {
     return all[i]; /* FIRES missing-bounds-check/removed-upper */
@@ -42,8 +61,8 @@ int count_up(struct box *b)
 {
     lock_box(b);
     b->n++;
-    if (b->n > 9) { /* FIRES regression/removed-lock */
-        return -1;
+    if (b->n > 9) {
+        return -1; /* FIRES regression/removed-lock */
     }
     unlock_box(b);
     return b->n;

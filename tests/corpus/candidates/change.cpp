@@ -42,8 +42,8 @@ int count_up(struct box *b)
 {
     lock_box(b);
     b->n++;
-    if (b->n > 9) { /* FIRES regression/removed-lock */
-        return -1;
+    if (b->n > 9) {
+        return -1; /* FIRES regression/removed-lock */
     }
     unlock_box(b);
     return b->n;

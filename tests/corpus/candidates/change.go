@@ -30,10 +30,10 @@ func leaveBox(b *box, n int) int {
 }
 
 func (b *box) countUp() int {
-	b.lock.Lock() // FIRES regression/removed-lock
+	b.lock.Lock()
 	b.n++
 	if b.n > 9 {
-		return -1
+		return -1 // FIRES regression/removed-lock
 	}
 	b.lock.Unlock()
 	return b.n

@@ -29,10 +29,10 @@ class Change {
     }
 
     int countUp(Box b) {
-        b.lock.lock(); // FIRES regression/removed-lock
+        b.lock.lock();
         b.n++;
         if (b.n > 9) {
-            return -1;
+            return -1; // FIRES regression/removed-lock
         }
         b.lock.unlock();
         return b.n;

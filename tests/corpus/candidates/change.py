@@ -29,10 +29,10 @@ def leave_box(box, n):
 
 
 def count_up(box):
-    box.lock.lock()  # FIRES regression/removed-lock
+    box.lock.lock()
     box.n += 1
     if box.n > 9:
-        return -1
+        return -1  # FIRES regression/removed-lock
     box.lock.unlock()
     return box.n
 

@@ -72,3 +72,27 @@ end:
     show_number(rc);
     return rc;
 }
+
+/* The longest text fits: a byte, a text of an array, another one that is cut, and letters. */
+static void quiet_missing_bounds_check_longest(char byte, const char *name)
+{
+    char line[16], both[40];
+    sprintf(line, "%d%%", byte);
+    sprintf(both, "%s and %.8s: %c", line, name, byte);
+    show_line(both);
+}
+
+/* A number that a format prints is none that may be NULL, and neither are the streams that are always there. */
+static void quiet_missing_null_check_number(struct shop *shop)
+{
+    int n = part_count_get(shop);
+    fprintf(stderr, "%d parts of %s\n", n, "the shop");
+    fprintf(stdout, "%*d\n", n, n);
+}
+
+static void name_line(struct shop *shop)
+{
+    char *name = part_name_get(shop);
+    printf("%s\n", "parts");
+    fprintf(stderr, "%d: %s\n", 1, name); /* FIRES missing-null-check/result-argument */
+}

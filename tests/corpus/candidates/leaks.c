@@ -134,7 +134,7 @@ static void quiet_resource_leak_where_it_ends(char **list, int n)
 {
     list = realloc(list, n * sizeof(*list)); /* FIRES integer-overflow/size */
     if (!list) {
-        fprintf(stderr, "no memory\n"); /* FIRES missing-null-check/argument */
+        fprintf(stderr, "no memory\n");
         exit(1);
     }
     send_list(list, n);
@@ -172,7 +172,7 @@ static int lost_list(char **list, int n)
 {
     list = realloc(list, 80); /* FIRES resource-leak/replaced */
     if (!list) {
-        fprintf(stderr, "no memory\n"); /* FIRES missing-null-check/argument */
+        fprintf(stderr, "no memory\n");
         return -1;
     }
     return send_list(list, n);
@@ -215,7 +215,7 @@ static void call_both(int n)
 {
     int rc;
     if ((rc = quiet_resource_leak_for_callers(n)) == NO_ROOM) {
-        fprintf(stderr, "no room\n"); /* FIRES missing-null-check/argument */
+        fprintf(stderr, "no room\n");
         exit(1);
     }
     rc = lost_for_callers(n);

@@ -567,7 +567,7 @@ static void what_a_change_exposes_is_said(void **state)
         probability[at] = probability_of(x);
     }
     assert_non_null(why[7]);
-    assert_non_null(strstr(why[7], "p must be there here, and line 7 before the change asked for it: if (!p)"));
+    assert_non_null(strstr(why[7], "p must be there in line 7, and line 7 before the change asked for it: if (!p)"));
     assert_null(strstr(why[7], "took away what spoke against it")); /* one finding for both places */
     assert_true(probability[7] > plain_probability(7, "p") - 1e-6);
     assert_null(why[14]); /* q->m: as untested as before, when q->k was the row's one place in g */

@@ -1,7 +1,7 @@
 /* test_examples.c - what the rules find in the files of tests/corpus/candidates, against the marks in them: a line that
  * ends in "FIRES rule/row" has that place, and no other line has one. Every row finds something, and every rule has a
  * function quiet_<rule> in which it finds nothing. Where NAME.before.END stands beside NAME.END, the places are those
- * of the change from one to the other: those of the rows whose names begin with removed-, and no others. */
+ * of the change from one to the other: those of the rows about what a change took away, and no others. */
 #include "retrieval/candidates/candidates.h"
 #include "tests/support/check.h"
 #include "tests/support/chunks.h"
@@ -122,7 +122,7 @@ static void check_places(const char *file, const myth_candidates *k, bool is_cha
         const myth_candidate_place *c = &k->candidate[i];
         char key[KEY];
         snprintf(key, sizeof(key), "%s/%s", k->names + c->rule, k->names + c->row);
-        if ((strncmp(k->names + c->row, "removed-", 8) == 0) != is_change)
+        if ((c->is_lost == 1) != is_change)
             wrong(file, c->line0, key, is_change ? "is no row of a change" : "is found without a change");
         put(&found, c->line0, key);
         put(&of_language, 1, key);
