@@ -12,9 +12,9 @@
  *   like ROW                 the row says the same as an earlier row of its rule: of their places about one path the
  *                            first in the text counts
  *   once                     at most one place of the row in a file, because its sentence is about the file
- *   say TEXT                 the sentence about a place, one line; {path} {callee} {origin} {line} {other} are replaced,
- *                            and of what a change took away {was} by its line's text, {stays} by the line that relied
- *                            on it
+ *   say TEXT                 the sentence about a place, one line; {path} {callee} {origin} {line} {other} are
+ *                            replaced, and of what a change took away {was} by its line's text, {stays} by the line
+ *                            that relied on it
  *
  * Words     of a list: a whole name (free), a method of any receiver (.close), or a name with * before or after it
  * Owner     opened once for each grammar, closed; the text is constant

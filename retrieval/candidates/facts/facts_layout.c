@@ -96,7 +96,7 @@ static bool read_format(format *out, const myth_flow *f, TSNode node)
         const char c = *p++;
         if (c == '"')
             is_inside = !is_inside;
-        else if (!is_inside && is_word_byte(c) && (p - 1 == s.p || !is_word_byte(p[-2])) &&
+        else if (!is_inside && myth_is_word(c) && (p - 1 == s.p || !myth_is_word(p[-2])) &&
                  !(end - p > 2 && memcmp(p - 1, "PRI", 3) == 0))
             out->is_whole = false; /* a name of which nothing is known */
         else if (is_inside && c == '\\') {

@@ -307,3 +307,15 @@ end:
     free(text);
     return fd;
 }
+
+static const char *billing_of(void)
+{
+    const char *billing = "sk_live_9aQ2mZ7tK4xLr8Vb3Nc6Wd1E"; // FIRES hardcoded-secret/live-key
+    return billing;
+}
+
+static const char *quiet_hardcoded_secret(void)
+{
+    const char *prefix = "sk_live_";
+    return prefix;
+}

@@ -158,3 +158,15 @@ static void drop_both(char *text, char *other, int is_long)
         free(text);
     free(text); // FIRES double-free/again
 }
+
+static const char *billing_of(void)
+{
+    const char *billing = "sk_live_9aQ2mZ7tK4xLr8Vb3Nc6Wd1E"; // FIRES hardcoded-secret/live-key
+    return billing;
+}
+
+static const char *quiet_hardcoded_secret(void)
+{
+    const char *prefix = "sk_live_";
+    return prefix;
+}

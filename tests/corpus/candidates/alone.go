@@ -62,3 +62,13 @@ func sumOfCounts(counts map[int]int) int {
 	}
 	return sum
 }
+
+func billingOf() string {
+	billing := "sk_live_9aQ2mZ7tK4xLr8Vb3Nc6Wd1E" // FIRES hardcoded-secret/live-key
+	return billing
+}
+
+func quiet_hardcoded_secret() string {
+	prefix := "sk_live_"
+	return prefix
+}

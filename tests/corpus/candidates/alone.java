@@ -66,4 +66,14 @@ class Alone {
         int first = r.read();
         return first;
     }
+
+    String billingOf() {
+        String billing = "sk_live_9aQ2mZ7tK4xLr8Vb3Nc6Wd1E"; // FIRES hardcoded-secret/live-key
+        return billing;
+    }
+
+    String quiet_hardcoded_secret() {
+        String prefix = "sk_live_";
+        return prefix;
+    }
 }

@@ -60,3 +60,13 @@ function quiet_unescaped_output() {
   document.getElementById('name').textContent = params.get('name');
   document.write('<b>' + encodeURIComponent(location.hash) + '</b>');
 }
+
+function billingOf() {
+  const billing = 'sk_live_9aQ2mZ7tK4xLr8Vb3Nc6Wd1E'; // FIRES hardcoded-secret/live-key
+  return billing;
+}
+
+function quiet_hardcoded_secret() {
+  const prefix = 'sk_live_';
+  return prefix;
+}

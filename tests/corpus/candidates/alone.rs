@@ -16,3 +16,13 @@ fn quiet_off_by_one(prices: &[i32]) -> i32 {
     }
     sum
 }
+
+fn billing_of() -> String {
+    let billing = "sk_live_9aQ2mZ7tK4xLr8Vb3Nc6Wd1E"; // FIRES hardcoded-secret/live-key
+    billing.to_string()
+}
+
+fn quiet_hardcoded_secret() -> String {
+    let prefix = "sk_live_";
+    prefix.to_string()
+}
