@@ -19,8 +19,8 @@ echo "== Rules find places, and the judge that ships says how probable a fault e
 echo "   code that people released more than half of such places are faults. No text is generated."
 run inspect-file "$file"
 if [ "$file" = tests/corpus/demo.c ]; then
-    echo "All of these are faults: line 13 asks for one byte less than 14 writes, and malloc may not have given any; 26 closes"
-    echo "and 56 writes to a file that may not be open; 31 reads one note too many."
+    echo "All of these are faults: line 13 asks for one byte less than 14 writes, and malloc may not have given any; 22 reads"
+    echo "and 56 writes a file that may not be open; 31 reads one note too many."
 fi
 
 echo

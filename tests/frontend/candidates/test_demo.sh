@@ -22,7 +22,7 @@ places 'Rules find' 'The other places' >"$dir/places"
 cat >"$dir/want" <<'END'
 13 off-by-one
 14 missing-null-check
-26 missing-null-check
+22 missing-null-check
 31 off-by-one
 56 missing-null-check
 END

@@ -444,14 +444,17 @@ static void documents_are_not_missed(void **state)
         check_skip("no rules in this build");
     cli_shell(&r,
               "mkdir -p $D/docs && cd $D/docs && git init -q . && printf 'int f(void)\n{\n    return 1;\n}\n' >a.c &&"
-              " printf 'One.\n' >README.md && printf '{\"a\": 1}\n' >a.json && printf 'echo 1\n' >a.sh &&"
+              " printf 'One.\n' >README.md && printf '{\"a\": 1}\n' >a.json && printf 'echo 1\n' | tee a.sh >a.rb &&"
               " git add -A && git -c user.name=a -c user.email=a@b commit -qm a &&"
               " printf 'Two.\n' >README.md && printf '{\"a\": 2}\n' >a.json && sed -i s/1/2/ a.c");
     cli_expect(&r, "inspect-diff -C $D/docs HEAD", 0);
     assert_non_null(strstr(r.err, "2 files of documents or data"));
     cli_shell(&r, "sed -i s/1/2/ $D/docs/a.sh");
-    cli_expect(&r, "inspect-diff -C $D/docs HEAD", 3);
+    cli_expect(&r, "inspect-diff -C $D/docs HEAD", 0);
     assert_non_null(strstr(r.out, "not inspected: a.sh"));
+    cli_shell(&r, "sed -i s/1/2/ $D/docs/a.rb");
+    cli_expect(&r, "inspect-diff -C $D/docs HEAD", 3);
+    assert_non_null(strstr(r.out, "not inspected: a.rb"));
     assert_null(strstr(r.out, "not inspected: README.md"));
 }
 
