@@ -255,8 +255,8 @@ static bool wants(void *user, const myth_source *src, const myth_finding *f, con
     return myth_changes_want(&j->changes, filter, is_of_change, src->path, f->first, f->last);
 }
 
-/* Whether all that the report lacks are build files and scripts of shells. No rules read them, and a change touches them
- * beside the program, whose every line was read; the report names them. */
+/* Whether all that the report lacks are build files and scripts of shells. No rules read them, and a change touches
+ * them beside the program, whose every line was read; the report names them. */
 static bool lacks_scripts(const myth_report *r)
 {
     bool are_all = true;

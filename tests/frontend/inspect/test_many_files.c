@@ -268,8 +268,8 @@ static void unknown_languages_may_be_allowed(void **state)
     assert_non_null(strstr(r.out, "\"executionSuccessful\":false"));
 }
 
-/* Build files and shells' scripts that a change touches beside the program are listed and fail nothing. Other code without
- * rules does, beside them too, and so does a script that is asked for. */
+/* Build files and shells' scripts that a change touches beside the program are listed and fail nothing. Other code
+ * without rules does, beside them too, and so does a script that is asked for. */
 static void scripts_of_a_change_fail_nothing(void **state)
 {
 #define CHANGED "cd $D/glue && $M inspect-diff -q --find candidates --format json "
