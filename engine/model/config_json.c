@@ -102,6 +102,8 @@ static myth_status json_rope(const myth_facts *f, const char *stem, const char *
         rope_key(f, type_name, stem, over, "type");
     MYTH_TRY(myth_facts_str(f, &type, type_name));
     r->part = 1;
+    if (type.len == 0 && myth_facts_find(f, rope_key(f, name, stem, over, "factor")))
+        return myth_facts_bad(f, type_name, "a text, beside a factor");
     if (type.len == 0 || myth_str_is(type, "default"))
         return MYTH_OK;
     const bool is_linear = myth_str_is(type, "linear"), is_part = has_part && myth_str_is(type, "proportional");
@@ -127,8 +129,15 @@ static myth_status json_ropes(const myth_facts *f, myth_config *c)
     const bool has_part = part > 0, has_two = myth_facts_has_two_ropes(c);
     const char *over = !has_part && myth_facts_find(f, "rope_scaling") ? "rope_scaling." : NULL;
     rope global = {c->rope_base_global, 1, has_part ? part : 1}, local = {c->rope_base_local, 1, 1};
+    static const char *const sets[] = {"rope_scaling", "rope_parameters", "rope_parameters.full_attention",
+                                       "rope_parameters.sliding_attention"};
     uint32_t head_dim = 0;
     myth_status st = MYTH_OK;
+    for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++) {
+        const myth_meta_value *set = myth_facts_find(f, sets[i]);
+        if (set && set->type != MYTH_META_OBJECT)
+            return myth_facts_bad(f, sets[i], "an object or null");
+    }
     if (!has_part) { /* what a set leaves out */
         MYTH_TRY(myth_facts_f64(f, &global.base, "rope_theta", 1, 1e12));
         MYTH_TRY(myth_facts_f64(f, &local.base, "rope_local_base_freq", 1, 1e12));

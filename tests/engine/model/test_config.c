@@ -247,6 +247,10 @@ static void test_values(void **state)
         "\"rope_scaling\":{\"rope_type\":\"linear\"}",
         "\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":0}",
         "\"rope_scaling\":{\"rope_type\":5,\"factor\":8}",
+        "\"rope_scaling\":{\"rope_type\":null,\"factor\":8}",
+        "\"rope_scaling\":{\"factor\":8}",
+        "\"rope_scaling\":true",
+        "\"rope_parameters\":[1,2]",
         "\"attention_bias\":1",
         "\"hidden_activation\":[]",
     };
