@@ -46,24 +46,17 @@ static myth_status check_ids(const myth_meta *m, uint32_t n_vocab, const char *p
     return MYTH_OK;
 }
 
-/* The beginning of a text is the piece <bos>, whatever the key says, and an id that ends a text is never one that text
- * is made of: a key that says otherwise belongs to another vocabulary. */
+/* The beginning of a text is the piece <bos>: a key that says otherwise belongs to another vocabulary. What ends a text
+ * may be any piece, since models are trained on to end theirs with one of their own. */
 static myth_status check_marks(const myth_tokenizer *t, const myth_meta *m, myth_error *err)
 {
-    static const char *const key[] = {"tokenizer.ggml.bos_token_id", "tokenizer.ggml.eos_token_id",
-                                      "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"};
-    for (size_t i = 0; i < sizeof key / sizeof *key; i++) {
-        uint32_t id;
-        if (!myth_meta_u32(&id, m, key[i]) || id >= t->n_vocab)
-            continue; /* one outside the vocabulary never comes */
-        const myth_tok_piece *p = &t->piece[id];
-        const bool is_text = !(p->flags & MYTH_TOK_CONTROL) && p->type != MYTH_PIECE_USER;
-        if (i == 0 ? id != (uint32_t)t->special.bos : is_text)
-            return myth_fail(err, MYTH_EFORMAT, "%s: %s: %u, which is the piece %.*s, not %s; convert the model again",
-                             t->path, key[i], id, (int)(p->len < 40 ? p->len : 40), t->text + p->off,
-                             i == 0 ? "<bos>" : "one that ends a text");
-    }
-    return MYTH_OK;
+    static const char key[] = "tokenizer.ggml.bos_token_id";
+    uint32_t id;
+    if (!myth_meta_u32(&id, m, key) || id >= t->n_vocab || id == (uint32_t)t->special.bos)
+        return MYTH_OK; /* one outside the vocabulary never comes */
+    const myth_tok_piece *p = &t->piece[id];
+    return myth_fail(err, MYTH_EFORMAT, "%s: %s: %u, which is the piece %.*s, not <bos>; convert the model again",
+                     t->path, key, id, (int)(p->len < 40 ? p->len : 40), t->text + p->off);
 }
 
 static myth_status put_merges(myth_tokenizer *t, const myth_meta_value *merges, myth_error *err)
