@@ -32,7 +32,7 @@ static inline myth_status myth_revision_failed(const char *what, myth_error *err
     const char *says = myth_git_says();
     return myth_fail(err, MYTH_EIO, "git: %.60s: %.160s%s", what, says,
                      strncmp(says, "object not found", 16) == 0
-                         ? "; a clone that was made with a filter lacks it until git diff of the same revisions fetches it"
+                         ? "; a clone made with a filter lacks it until git diff of the same revisions fetches it"
                          : "");
 }
 

@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -31,8 +32,9 @@ enum { SLACK_MS = 25, STILL = 4, LOAD_MS = 2000, SLOWER = MYTH_HAS_ASAN ? 10 : 1
 
 struct myth_chunker {
     myth_mem *mem;
-    char *path; /* the worker's program, NULL = cut by text only */
-    pid_t pid;  /* 0 = no worker */
+    char *path;  /* the worker's program, NULL = cut by text only */
+    bool is_own; /* it is the program that runs */
+    pid_t pid;   /* 0 = no worker */
     int fd;
     uint64_t loaded; /* grammars that the worker has loaded, one bit each */
     clockid_t clock; /* clock of the worker's CPU time */
@@ -46,6 +48,21 @@ struct myth_chunker {
 bool myth_chunk_has_grammar(const char *language) { return myth_grammar_find(language) >= 0; }
 int myth_chunker_worker_pid(const myth_chunker *c) { return (int)c->pid; }
 myth_mem *myth_chunker_mem(const myth_chunker *c) { return c->mem; }
+
+#define OWN "/proc/self/exe"
+
+/* Whether a path is that of the program that runs, also where its file was replaced or removed meanwhile: the system's
+ * link then has a word behind the path, and still starts this program. */
+static bool is_own_path(const char *path)
+{
+    char own[PATH_MAX];
+    const size_t m = strlen(path);
+    const ssize_t n = readlink(OWN, own, sizeof(own) - 1);
+    if (n <= 0 || (size_t)n >= sizeof(own) - 1 || (size_t)n < m || memcmp(own, path, m) != 0)
+        return false;
+    own[n] = '\0';
+    return own[m] == '\0' || strcmp(own + m, " (deleted)") == 0;
+}
 
 myth_status myth_chunker_open(myth_chunker **out, myth_mem *mem, const char *worker_path, myth_error *err)
 {
@@ -63,6 +80,7 @@ myth_status myth_chunker_open(myth_chunker **out, myth_mem *mem, const char *wor
             return myth_fail(err, MYTH_ENOMEM, "chunker: %zu bytes", n);
         }
         memcpy(c->path, worker_path, n);
+        c->is_own = is_own_path(worker_path);
     }
     *out = c;
     return MYTH_OK;
@@ -147,7 +165,7 @@ static bool start_worker(myth_chunker *c)
         posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
     char *argv[] = {c->path, (char[]){"--chunk-worker"}, NULL};
     keep_environment(kept);
-    int failed = posix_spawn(&c->pid, c->path, &files, NULL, argv, kept);
+    int failed = posix_spawn(&c->pid, c->is_own ? OWN : c->path, &files, NULL, argv, kept);
     posix_spawn_file_actions_destroy(&files);
     close(pair[1]);
     if (failed == 0)

@@ -4,6 +4,7 @@
 
 #include "frontend/cli/json_out.h"
 
+#include "engine/base/chars.h"
 #include "engine/base/json.h"
 #include "engine/base/map.h"
 #include "engine/base/outfile.h"
@@ -212,7 +213,9 @@ myth_status myth_baseline_open(myth_baseline **out, myth_mem *mem, const char *p
         return MYTH_OK;
     }
     MYTH_TRY(myth_file_read(&text, &len, mem, path, MYTH_BASELINE_MAX, err));
-    const size_t n_blank = strspn((const char *)text, " \t\r\n");
+    size_t n_blank = 0;
+    while (n_blank < len && myth_is_white(text[n_blank]))
+        n_blank++;
     if (n_blank < len && !strchr("{[", text[n_blank]))
         MYTH_TRY(
             myth_fail(err, MYTH_EFORMAT, "%.120s: no report in it; give one of --format json, jsonl or sarif", path));

@@ -485,7 +485,7 @@ git -C "$g" config uploadpack.allowFilter true
 git clone -q --filter=blob:none "file://$g" "$dir/partial"
 code=0
 "$mythos" inspect-diff HEAD^ -C "$dir/partial" --find candidates >"$dir/out" 2>"$dir/err" || code=$?
-[ $code = 74 ] && grep -q 'a clone that was made with a filter lacks it until git diff of the same revisions fetches it' "$dir/err" ||
+[ $code = 74 ] && grep -q 'a clone made with a filter lacks it until git diff of the same revisions' "$dir/err" ||
     fail "a partial clone: $code $(cat "$dir/err")"
 git -C "$dir/partial" diff HEAD^ >"$dir/out"
 "$mythos" inspect-diff HEAD^ -C "$dir/partial" --find candidates >"$dir/out" 2>"$dir/err" ||
