@@ -355,6 +355,12 @@ static bool is_map(const myth_flow *f, TSNode node, const char *name, int deep)
     return false;
 }
 
+/* Whether a name is made in the function, and neither in the loop nor in the goroutine. */
+static bool is_made_outside(const myth_flow *f, const char *name, TSNode literal, TSNode loop, TSNode function)
+{
+    return is_made_in(f, function, name, 0) && !is_made_in(f, literal, name, 0) && !is_made_in(f, loop, name, 0);
+}
+
 /* The first write of what is made outside of the goroutine; null = none. */
 static TSNode shared_write(const myth_flow *f, TSNode node, TSNode literal, TSNode loop, TSNode function, int deep)
 {
@@ -364,7 +370,7 @@ static TSNode shared_write(const myth_flow *f, TSNode node, TSNode literal, TSNo
     if (is_type(node, "inc_statement") || is_type(node, "dec_statement")) {
         const TSNode of = ts_node_named_child(node, 0);
         if (is_type(of, "identifier") && myth_habit_text(f, of, name, sizeof(name)) &&
-            is_made_in(f, function, name, 0) && !is_made_in(f, literal, name, 0) && !is_made_in(f, loop, name, 0))
+            is_made_outside(f, name, literal, loop, function))
             return of;
     }
     if (is_type(node, "assignment_statement")) {
@@ -380,9 +386,9 @@ static TSNode shared_write(const myth_flow *f, TSNode node, TSNode literal, TSNo
             snprintf(want, sizeof(want), "append(%s,", name);
             const uint32_t off = ts_node_start_byte(right), n = (uint32_t)strlen(want);
             const bool is_appended = off + n < f->n_text && memcmp(f->text + off, want, n) == 0;
-            is_found = (is_appended || is_added) && is_made_in(f, function, name, 0); /* append(a, x), n += x */
+            is_found = is_appended || is_added; /* append(a, x), n += x */
         }
-        if (is_found && !is_made_in(f, literal, name, 0) && !is_made_in(f, loop, name, 0))
+        if (is_found && is_made_outside(f, name, literal, loop, function))
             return left;
     }
     for (uint32_t i = 0; i < ts_node_named_child_count(node); i++) {

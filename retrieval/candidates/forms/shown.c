@@ -353,7 +353,7 @@ static TSNode absent(const myth_flow *f, TSNode cond, bool is_there)
 static bool is_behind(const myth_flow *f, const myth_mention *m)
 {
     char text[8];
-    if (is_null(m->up) || is_type(m->above, "sizeof_expression") || is_type(m->above, "optional_chain"))
+    if (is_null(m->up) || is_type(m->above, "optional_chain"))
         return false;
     if (is_type(m->above, "pointer_expression") && myth_flow_first_byte(f, m->above) == '&')
         return false;
@@ -438,8 +438,8 @@ static void deferred(myth_flow *f, TSNode block)
             continue;
         const size_t n = strlen(name), m = strlen(error);
         const bool is_asked = strncmp(want, error, m) == 0 && strcmp(want + m, "!=nil") == 0;
-        const bool is_close = strcmp(text + (strncmp(text, name, n) == 0 ? n : 0), ".Close()") == 0 ||
-                              strcmp(text + (strncmp(text, name, n) == 0 ? n : 0), ".Body.Close()") == 0;
+        const char *rest = strncmp(text, name, n) == 0 ? text + n : text;
+        const bool is_close = strcmp(rest, ".Close()") == 0 || strcmp(rest, ".Body.Close()") == 0;
         if (is_asked && is_close)
             myth_shown_put(f, MYTH_SHOWN_DEFERRED, put, ts_node_named_child(left, 0), line_of(ask));
     }

@@ -1,7 +1,6 @@
 /* shown_loop.c - loops that go behind the last element, or release what their step still reads (shown.c). */
 #include "shown.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,15 +148,14 @@ static bool number_of(const char *text, long *out)
 static bool is_size_of(const myth_flow *f, const counting *c, const char *array, TSNode root)
 {
     char want[2 * MYTH_HABIT_TEXT];
-    static const char *const counts[] = {"ARRAY_SIZE(%s)", "G_N_ELEMENTS(%s)", "countof(%s)", "_countof(%s)",
-                                         "ARRAYSIZE(%s)",  "N_ELEMENTS(%s)",   "NELEMS(%s)"};
+    static const char *const counts[] = {"ARRAY_SIZE", "G_N_ELEMENTS", "countof", "_countof",
+                                         "ARRAYSIZE",  "N_ELEMENTS",   "NELEMS"};
     snprintf(want, sizeof(want), "sizeof(%s)/sizeof(", array);
     const char *bound = c->bound[0] == '(' ? c->bound + 1 : c->bound;
     if (!c->is_less && strncmp(bound, want, strlen(want)) == 0)
-        return strchr("-", bound[strlen(bound) - 2]) == NULL && strstr(bound, ")-") == NULL;
+        return bound[strlen(bound) - 2] != '-' && strstr(bound, ")-") == NULL;
     for (size_t i = 0; i < N_OF(counts) && !c->is_less; i++) {
-        const char *open = strchr(counts[i], '(');
-        snprintf(want, sizeof(want), "%.*s(%s)", (int)(open - counts[i]), counts[i], array);
+        snprintf(want, sizeof(want), "%s(%s)", counts[i], array);
         if (strcmp(c->bound, want) == 0)
             return true;
     }
