@@ -25,78 +25,118 @@ static bool fits(const myth_model *m, const myth_engine_opts *o, const myth_mem_
     return myth_plan_make(&p, m, o, NULL, limits, false, &rig_err) == MYTH_OK && p.fits;
 }
 
+/* The three sizes that a refusal may propose smaller: rows of a step, context, sequences. */
+enum { UBATCH, CTX, SEQ, SIZE_N };
+static const struct {
+    const char *flag;
+    uint32_t least, step;
+    int changes;
+} size_of[SIZE_N] = {
+    {"-ub", 16, 16, MYTH_CHANGE_UBATCH}, {"-c", 256, 64, MYTH_CHANGE_CTX}, {"--parallel", 1, 1, MYTH_CHANGE_SEQ}};
+
+static uint32_t *size_in(myth_engine_opts *o, int k)
+{
+    return k == UBATCH ? &o->n_ubatch : k == CTX ? &o->n_ctx : &o->n_seq;
+}
+
+/* What plans need with each smaller value of size k, the largest first. */
+typedef struct {
+    uint32_t value[512];
+    uint64_t bytes[512];
+    uint32_t n;
+} smaller_sizes;
+
+static void plan_smaller(smaller_sizes *s, const myth_model *m, const myth_engine_opts *o, int k)
+{
+    myth_engine_opts t = *o;
+    const uint32_t least = size_of[k].least, step = size_of[k].step, was = *size_in(&t, k);
+    s->n = 0;
+    for (int64_t v = least + (int64_t)(was - 1 - least) / step * step; v >= (int64_t)least && least < was; v -= step) {
+        myth_plan p;
+        *size_in(&t, k) = (uint32_t)v;
+        assert_ok(myth_plan_make(&p, m, &t, NULL, NULL, false, &rig_err));
+        assert_true(s->n < sizeof(s->value) / sizeof(s->value[0]));
+        s->value[s->n] = (uint32_t)v;
+        s->bytes[s->n++] = p.total_bytes;
+    }
+}
+
+/* The largest smaller value of size k that fits, by trying all; 0 = none. */
+static uint32_t largest_that_fits(const smaller_sizes *s, const myth_model *m, const myth_engine_opts *o, int k,
+                                  const myth_mem_limits *limits)
+{
+    myth_engine_opts t = *o;
+    uint32_t i = 0;
+    while (i < s->n && s->bytes[i] > limits->bytes[0])
+        i++;
+    if (i > 0) { /* the border is that of plans with this limit */
+        *size_in(&t, k) = s->value[i - 1];
+        assert_false(fits(m, &t, limits));
+    }
+    if (i == s->n)
+        return 0;
+    *size_in(&t, k) = s->value[i];
+    assert_true(fits(m, &t, limits));
+    return s->value[i];
+}
+
 static void sizes_proposed_are_the_largest(void **state)
 {
     (void)state;
+    enum { BUDGETS = 20 }; /* of one run, whose smaller sizes are planned once */
     static const char *const spec[] = {"random:gemma3-270m:q8_0", "random:gemma2-2b:q4_0", "random:gemma3-tiny:f32",
                                        "random:gemma4-tiny:bf16"};
+    static smaller_sizes all[SIZE_N];
     uint64_t rng = check_seed();
-    uint32_t n_seen[3] = {0};
-    const uint32_t n_round = check_trials(10000, 40);
+    uint32_t n_seen[SIZE_N] = {0};
+    const uint32_t n_budget = check_trials(10000, 40);
     myth_mem *mem[4];
     myth_model model[4];
     for (int i = 0; i < 4; i++)
         open_header(&mem[i], &model[i], spec[i]);
-    for (uint32_t round = 0; round < n_round; round++) {
+    myth_engine_opts o = {0};
+    uint64_t whole = 0;
+    for (uint32_t budget = 0; budget < n_budget; budget++) {
+        const uint32_t round = n_budget < 4 * BUDGETS ? budget : budget / BUDGETS;
         const myth_model *m = &model[round % 4];
-        myth_plan all, p;
-        myth_engine_opts o = {
-            .device = "cpu",
-            .n_threads = 2,
-            .n_ctx = 300 + check_below(&rng, m->config.n_ctx_train < 8000 ? m->config.n_ctx_train - 300 : 7700),
-            .n_ubatch = 16 + check_below(&rng, 1000),
-            .n_seq = 1 + check_below(&rng, 9),
-        };
-        assert_ok(myth_plan_make(&all, m, &o, NULL, NULL, false, &rig_err));
-        const myth_mem_limits limits = {.bytes = {all.total_bytes / 1000 * (20 + check_below(&rng, 970))}};
+        myth_plan p;
+        if (n_budget < 4 * BUDGETS || budget % BUDGETS == 0) {
+            o = (myth_engine_opts){
+                .device = "cpu",
+                .n_threads = 2,
+                .n_ctx = 300 + check_below(&rng, m->config.n_ctx_train < 8000 ? m->config.n_ctx_train - 300 : 7700),
+                .n_ubatch = 16 + check_below(&rng, 1000),
+                .n_seq = 1 + check_below(&rng, 9),
+            };
+            assert_ok(myth_plan_make(&p, m, &o, NULL, NULL, false, &rig_err));
+            whole = p.total_bytes;
+            o.n_ctx = p.n_ctx;
+            o.n_ubatch = p.n_ubatch;
+            for (int k = 0; k < SIZE_N; k++)
+                plan_smaller(&all[k], m, &o, k);
+        }
+        const myth_mem_limits limits = {.bytes = {whole / 1000 * (20 + check_below(&rng, 970))}};
         assert_ok(myth_plan_make(&p, m, &o, NULL, &limits, false, &rig_err));
         assert_false(p.fits);
-        o.n_ctx = p.n_ctx;
-        o.n_ubatch = p.n_ubatch;
-        uint32_t want[3], got[3] = {0};
-        myth_engine_opts t = o;
-        for (int k = 0; k < 3; k++) {
-            const uint32_t was = k == 0 ? o.n_ubatch
-                               : k == 1 ? o.n_ctx
-                                        : o.n_seq,
-                           low = k == 0 ? 16
-                               : k == 1 ? 256
-                                        : 1,
-                           step = k == 0 ? 16
-                                : k == 1 ? 64
-                                         : 1;
-            want[k] = 0;
-            for (int64_t v = low + (int64_t)(was - 1 - low) / step * step; v >= (int64_t)low && low < was; v -= step) {
-                t = o;
-                *(k == 0 ? &t.n_ubatch : k == 1 ? &t.n_ctx : &t.n_seq) = (uint32_t)v;
-                if (fits(m, &t, &limits)) {
-                    want[k] = (uint32_t)v;
-                    break;
-                }
-            }
-        }
-        for (uint32_t i = 0; i < p.n_suggestion; i++) {
-            const myth_suggestion *s = &p.suggestion[i];
-            got[0] = s->changes == MYTH_CHANGE_UBATCH ? s->n_ubatch : got[0];
-            got[1] = s->changes == MYTH_CHANGE_CTX ? s->n_ctx : got[1];
-            got[2] = s->changes == MYTH_CHANGE_SEQ ? s->n_seq : got[2];
-        }
-        for (int k = 0; k < 3; k++) {
-            if (got[k] != want[k])
+        for (int k = 0; k < SIZE_N; k++) {
+            const uint32_t want = largest_that_fits(&all[k], m, &o, k, &limits);
+            uint32_t got = 0;
+            for (uint32_t i = 0; i < p.n_suggestion; i++)
+                if ((int)p.suggestion[i].changes == size_of[k].changes)
+                    got = k == UBATCH ? p.suggestion[i].n_ubatch
+                        : k == CTX    ? p.suggestion[i].n_ctx
+                                      : p.suggestion[i].n_seq;
+            if (got != want)
                 fail_msg("%s -c %u -ub %u --parallel %u at %llu bytes: %s %u, by trying all %u", spec[round % 4],
-                         o.n_ctx, o.n_ubatch, o.n_seq, (unsigned long long)limits.bytes[0],
-                         k == 0   ? "-ub"
-                         : k == 1 ? "-c"
-                                  : "--parallel",
-                         got[k], want[k]);
-            n_seen[k] += want[k] > 0;
+                         o.n_ctx, o.n_ubatch, o.n_seq, (unsigned long long)limits.bytes[0], size_of[k].flag, got, want);
+            n_seen[k] += want > 0;
         }
     }
     for (int i = 0; i < 4; i++)
         close_header(mem[i], &model[i]);
-    printf("%u budgets; sizes that fit: %u rows, %u contexts, %u numbers of sequences\n", n_round, n_seen[0], n_seen[1],
-           n_seen[2]);
-    assert_true(n_round < 40 || (n_seen[0] && n_seen[1] && n_seen[2])); /* no small sample */
+    printf("%u budgets; sizes that fit: %u rows, %u contexts, %u numbers of sequences\n", n_budget, n_seen[UBATCH],
+           n_seen[CTX], n_seen[SEQ]);
+    assert_true(n_budget < 40 || (n_seen[UBATCH] && n_seen[CTX] && n_seen[SEQ])); /* no small sample */
 }
 
 static uint64_t bytes_of_context(const void *per_token, uint32_t n_ctx) { return *(const uint64_t *)per_token * n_ctx; }
