@@ -50,6 +50,13 @@ FAST_INLINE __m512 avx512_tanh(__m512 x)
     return _mm512_or_ps(t, _mm512_and_ps(x, _mm512_set1_ps(-0.0f)));
 }
 
+/* Adds the dwords 0 and 2, and 1 and 3, of each 128-bit lane q of a (unit 0) and b (unit 1): the sum of half h of unit
+ * u becomes dword 4 q + 2 h + u. */
+FAST_INLINE __m512i avx512_chains(__m512i a, __m512i b)
+{
+    return _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+}
+
 #define AVX512_PACK(name)                                                                                       \
     void avx512_pack_##name(void *panel, const unsigned char *w, size_t row_bytes, uint32_t n_out, uint32_t k0, \
                             uint32_t n_k);
@@ -100,6 +107,18 @@ AVX512_GEMV(f32)
 
 extern const struct fast_form avx512_form_i8_gemm, avx512_form_i8_gemv, avx512_form_sums, avx512_form_super,
     avx512_form_bf16, avx512_form_f32;
+
+/* The field `tiled` of struct fast_kernels: the types with blocks of 32. */
+#define AVX512_EXTERN_32(name) extern const struct fast_tiled avx512_tiled_##name;
+#define AVX512_EXTERN_256(name)
+#define AVX512_ENTRY_32(NAME, name) [MYTH_##NAME] = &avx512_tiled_##name,
+#define AVX512_ENTRY_256(NAME, name)
+#define AVX512_EXTERN(X, code, NAME, name, gguf, file, block, ...) AVX512_EXTERN_##block(name)
+#define AVX512_ENTRY(X, code, NAME, name, gguf, file, block, ...)  AVX512_ENTRY_##block(NAME, name)
+AVX512_EXTERN_32(q8)
+AVX512_EXTERN_32(q4)
+MYTH_BLOCK_TYPES(AVX512_EXTERN, 0)
+#define AVX512_TILED .tiled = {AVX512_ENTRY_32(Q8_0, q8) AVX512_ENTRY_32(Q4_0, q4) MYTH_BLOCK_TYPES(AVX512_ENTRY, 0)}
 
 /* The decode form of a type: types with blocks of 256 have their own. */
 #define AVX512_DECODE_FORM(type) (MYTH_BLOCK_OF_##type == 256 ? &avx512_form_super : &avx512_form_i8_gemv)

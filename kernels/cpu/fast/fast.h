@@ -7,7 +7,8 @@
  * Prefill  weights are unpacked panel by panel (FAST_PANEL outputs x up to FAST_KC inputs) into a per-thread buffer,
  *          and every row of the step is multiplied with the panel. So unpacking costs 1 / n_rows of the products, and
  *          the weights themselves stay as in the file
- * Decode   each weight is read once from memory for all rows, a few rows at a time; the rows stay in registers and L1
+ * Decode   each weight is read once from memory for all rows, a few rows at a time; the rows stay in registers and L1.
+ *          Where the level has a product for many rows (fast_tiled), tiles of them are turned once per op and thread
  * Bits     an output of a row is always the same chain of operations over its inputs, in the order of blocks. It does
  *          not depend on n_rows, tiles, panels or threads. The chains of prefill and decode differ; is_decode chooses
  *          between them, never the number of rows
@@ -62,6 +63,16 @@ struct fast_mat {
     uint32_t panel_bytes; /* bytes of a panel for 32 inputs */
 };
 
+/* Optional: a product of decode for many rows. A tile of up to FAST_TILE rows, in the type's gemv_form, is turned so
+ * that each lane of a vector has a row, once for all outputs. y has the bits of gemv. */
+enum { FAST_TILE = 16, FAST_TILE_FEW = 13 /* fewer rows go through gemv */ };
+struct fast_tiled {
+    size_t (*bytes)(uint32_t n_in); /* of a tile, a multiple of 64 */
+    void (*turn)(void *tile, const unsigned char *x, size_t x_bytes, uint32_t n_rows, uint32_t n_in);
+    void (*gemv)(float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out, const void *tile,
+                 uint32_t n_rows, uint32_t n_in);
+};
+
 /* Prefetches n bytes of each row of a panel. pack calls it FAST_AHEAD bytes before it reads them, because 32 rows are
  * more streams than a processor's own prefetcher follows. An address that is not mapped is ignored. */
 enum { FAST_AHEAD = 192 };
@@ -102,6 +113,7 @@ struct fast_attn_block {
 
 struct fast_kernels {
     struct fast_mat mat[FAST_TYPES];
+    const struct fast_tiled *tiled[FAST_TYPES]; /* NULL = gemv alone */
     /* The prologue, then a norm: x = (x + RMS(pend) * w_post) * x_scale, where pend and w_post may be NULL and x_scale
      * 0 scales by 1; stored back to x when keep. y = RMS(x) * w, or x when w is NULL. */
     void (*norm_row)(float *y, float *x, const float *pend, const float *w_post, float x_scale, const float *w,
@@ -127,6 +139,43 @@ struct fast_kernels {
      * and NaN makes the sums NaN. */
     void (*exp_sums)(const float *x, uint32_t n, float m, float *sum, float *weighted);
 };
+
+/* The rows of a decode step: all of them in the type's gemv_form at x, and the first n_turned in tiles too. */
+struct fast_rows {
+    const unsigned char *x;
+    size_t x_bytes, tile_bytes;
+    uint32_t n_rows, n_in, n_turned;
+    const unsigned char *tile;
+};
+
+/* Turns as many of the rows at x as are worth it and fit `room`, which one thread has for itself and which is aligned
+ * to 64. by: NULL turns none. */
+static inline struct fast_rows fast_turn_rows(const struct fast_tiled *by, void *room, size_t room_bytes,
+                                              const unsigned char *x, size_t x_bytes, uint32_t n_rows, uint32_t n_in)
+{
+    struct fast_rows t = {.x = x, .x_bytes = x_bytes, .n_rows = n_rows, .n_in = n_in, .tile = room};
+    t.tile_bytes = by ? by->bytes(n_in) : 0;
+    for (unsigned char *to = room; by && n_rows - t.n_turned >= FAST_TILE_FEW && t.tile_bytes <= room_bytes;) {
+        const uint32_t n = n_rows - t.n_turned < FAST_TILE ? n_rows - t.n_turned : FAST_TILE;
+        by->turn(to, x + t.n_turned * x_bytes, x_bytes, n, n_in);
+        t.n_turned += n;
+        to += t.tile_bytes;
+        room_bytes -= t.tile_bytes;
+    }
+    return t;
+}
+
+/* y[r * ldy + o] = the product of row r with weight row o. by: of this weight type; NULL = the tiles are not used. */
+static inline void fast_gemv(const struct fast_rows *t, const struct fast_mat *mat, const struct fast_tiled *by,
+                             float *y, size_t ldy, const unsigned char *w, size_t row_bytes, uint32_t n_out)
+{
+    const uint32_t n = by ? t->n_turned : 0;
+    for (uint32_t r = 0; r < n; r += FAST_TILE)
+        by->gemv(y + r * ldy, ldy, w, row_bytes, n_out, t->tile + r / FAST_TILE * t->tile_bytes,
+                 n - r < FAST_TILE ? n - r : FAST_TILE, t->n_in);
+    if (n < t->n_rows)
+        mat->gemv(y + n * ldy, ldy, w, row_bytes, n_out, t->x + n * t->x_bytes, t->x_bytes, t->n_rows - n, t->n_in);
+}
 
 /* ---- drivers: one per op; they call the kernels of the level's table ---- */
 

@@ -7,7 +7,7 @@
  *            double
  * Traffic    the head matrix, once for every ROWS rows; a full row of logits never exists
  * Limit      memory bandwidth. A tile whose largest logit cannot enter the heap is not searched for candidates
- * Work       logits: what head_tiles.h lists; activations: the converted rows */
+ * Work       logits: what head_tiles.h lists; activations: the converted rows, and those that a thread has turned */
 #include "fast.h"
 #include "kernels/cpu/ref/head_tiles.h"
 
@@ -67,12 +67,15 @@ static void topk_task(void *arg, int tid, int n_threads)
     cpu_candidate *kept = h->kept + (size_t)tid * ROWS * a->k;
     float *logits = h->logits + (size_t)tid * ROWS * MYTH_HEAD_TILE;
     const size_t w_bytes = (size_t)myth_row_bytes(a->w.dtype, a->dim);
+    const struct fast_tiled *tiled = j->f->tiled[a->w.dtype];
+    const struct fast_rows rows =
+        fast_turn_rows(tiled, j->d->activations + fast_rows_bytes(&j->d->base.shape) + (size_t)tid * FAST_PANEL_BYTES,
+                       FAST_PANEL_BYTES, j->rows, j->row_bytes, j->n_rows, a->dim);
     memset(part, 0, sizeof(*part));
     for (uint32_t tile; (tile = cpu_pool_take(j->d->pool, 1)) < h->n_tile;) {
         const uint32_t first = tile * MYTH_HEAD_TILE,
                        n = a->n_vocab - first < MYTH_HEAD_TILE ? a->n_vocab - first : MYTH_HEAD_TILE;
-        j->mat->gemv(logits, MYTH_HEAD_TILE, cpu_row(a->w, first, a->dim), w_bytes, n, j->rows, j->row_bytes, j->n_rows,
-                     a->dim);
+        fast_gemv(&rows, j->mat, tiled, logits, MYTH_HEAD_TILE, cpu_row(a->w, first, a->dim), w_bytes, n);
         for (uint32_t b = 0; b < j->n_rows; b++)
             reduce_tile(j, part, kept + (size_t)b * a->k, logits + (size_t)b * MYTH_HEAD_TILE, b, tile);
     }

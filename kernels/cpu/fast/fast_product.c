@@ -4,7 +4,7 @@
  *            from a counter: in prefill a panel of FAST_PANEL outputs for a share of the rows, in decode a long run of
  *            outputs for all rows, with shorter runs towards the end. Last comes what the op does with its outputs
  * Rows       as many at a time as fit the workspace in converted form; a second pass is rare and changes no bits
- * Work       the workspace `activations` holds the converted rows, then a panel per thread
+ * Work       the workspace `activations` holds the converted rows, then a panel per thread, in decode its turned rows
  * Limit      prefill: the rate of dot products; the weights are unpacked once per share of rows. Decode: memory
  *            bandwidth. A single row is normed and converted on the calling thread, because to start the pool once more
  *            would take longer */
@@ -12,10 +12,11 @@
 
 #include <string.h>
 
-enum { UNIT_DECODE = 8, RUN_BYTES = 16384, PANEL_BYTES = FAST_PANEL_BYTES, ROWS_SHARE = 64, ROWS_PAIR = 48 };
+enum { UNIT_DECODE = 16, RUN_BYTES = 16384, PANEL_BYTES = FAST_PANEL_BYTES, ROWS_SHARE = 64, ROWS_PAIR = 48 };
 
 struct product {
     const struct fast_mat *mat;
+    const struct fast_tiled *tiled;
     const unsigned char *w;
     size_t row_bytes, ldy;
     float *y;
@@ -84,14 +85,16 @@ static void rows_task(void *arg, int tid, int n_threads)
 
 /* ---- products ---- */
 
-/* Multiplies the converted rows [r0, r0 + n) with outputs [o, o + n_out) of p. */
+/* Multiplies the converted rows [r0, r0 + n) with outputs [o, o + n_out) of p. room: in prefill the thread's panel, in
+ * decode, where the rows are all rows, its struct fast_rows. */
 static void multiply(const struct job *j, const struct product *p, uint32_t o, uint32_t n_out, uint32_t r0, uint32_t n,
-                     void *panel)
+                     void *room)
 {
     const unsigned char *w = p->w + o * p->row_bytes, *x = j->rows + r0 * j->row_bytes;
     float *y = p->y + (size_t)(j->row0 + r0) * p->ldy + o;
+    void *panel = room;
     if (j->is_decode) {
-        p->mat->gemv(y, p->ldy, w, p->row_bytes, n_out, x, j->row_bytes, n, j->n_in);
+        fast_gemv(room, p->mat, p->tiled, y, p->ldy, w, p->row_bytes, n_out);
         return;
     }
     for (uint32_t k0 = 0; k0 < j->n_in; k0 += FAST_KC) {
@@ -185,10 +188,14 @@ static void prefill_task(void *arg, int tid, int n_threads)
 static void decode_task(void *arg, int tid, int n_threads)
 {
     const struct job *j = arg;
-    (void)tid;
     uint32_t total = 0;
-    for (uint32_t i = 0; i < j->n_product; i++)
+    const struct fast_tiled *tiled = NULL; /* products of one form have tiles of one form */
+    for (uint32_t i = 0; i < j->n_product; i++) {
         total += count_items(j, i, UNIT_DECODE);
+        tiled = count_items(j, i, UNIT_DECODE) && j->p[i].tiled ? j->p[i].tiled : tiled;
+    }
+    struct fast_rows rows = fast_turn_rows(tiled, j->panels + (size_t)tid * PANEL_BYTES, PANEL_BYTES, j->rows,
+                                           j->row_bytes, j->n_now, j->n_in);
     const uint32_t least = (uint32_t)(RUN_BYTES / (UNIT_DECODE * j->p[0].row_bytes)) + 1;
     for (uint32_t first = 0, n;; first += n) {
         n = (total - at_most(first, total)) / (2 * (uint32_t)n_threads);
@@ -201,7 +208,7 @@ static void decode_task(void *arg, int tid, int n_threads)
             uint32_t to = first + n > at ? at_most(first + n - at, n_unit) : 0;
             if (from < to)
                 make_outputs(j, i, from * UNIT_DECODE, at_most(to * UNIT_DECODE, j->p[i].n_out) - from * UNIT_DECODE, 0,
-                             j->n_now, NULL);
+                             j->n_now, &rows);
             at += n_unit;
         }
     }
@@ -252,6 +259,7 @@ static struct product product(const struct fast_kernels *f, myth_view w, uint32_
 {
     struct product p = {
         .mat = &f->mat[w.dtype],
+        .tiled = f->tiled[w.dtype],
         .w = cpu_ptr(w),
         .row_bytes = (size_t)myth_row_bytes(w.dtype, n_in),
         .ldy = ldy,

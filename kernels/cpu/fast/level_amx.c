@@ -15,6 +15,7 @@ static const struct fast_kernels kernels = {
             FAST_BLOCK_TYPES(BLOCKS)
 #undef BLOCKS
     },
+    AVX512_TILED,
     AVX512_ROWS,
 };
 

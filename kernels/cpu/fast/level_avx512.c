@@ -29,9 +29,11 @@
     [MYTH_BF16] = {&avx512_form_f32, &avx512_form_f32,      avx512_pack_bf16_wide, \
                    avx512_gemm_f32,  avx512_gemv_bf16_wide, 4096}
 
-static const struct fast_kernels with_bf16 = {.mat = {FLOATS, QUANTS, FAST_BLOCK_TYPES(BLOCKS) BF16_DOT}, AVX512_ROWS};
+static const struct fast_kernels with_bf16 = {
+    .mat = {FLOATS, QUANTS, FAST_BLOCK_TYPES(BLOCKS) BF16_DOT}, AVX512_TILED, AVX512_ROWS};
 static const struct fast_kernels without_bf16 = {
     .mat = {FLOATS, QUANTS, FAST_BLOCK_TYPES(BLOCKS) BF16_WIDE},
+    AVX512_TILED,
     AVX512_ROWS,
 };
 

@@ -139,29 +139,43 @@ static void convert_i8_gemm(void *dst, const float *x, uint32_t n)
     }
 }
 
-static size_t bytes_i8_gemv(uint32_t n) { return (size_t)(n + 127) / 128 * 256; }
+/* Groups of 256 inputs in two units of 128 (gemv_avx512.c), with 128 bytes of numbers behind the units. */
+static size_t bytes_i8_gemv(uint32_t n)
+{
+    return (size_t)(n / 256) * 384 + (n % 256 ? (n % 256 > 128 ? 384 : 256) : 0);
+}
+
+/* Minus the sums of the four signed bytes of each lane of the unit at q. */
+FAST_INLINE __m512i minus_sums(const unsigned char *q)
+{
+    __m512i sum = _mm512_setzero_si512(), bytes[2] = {_mm512_load_si512(q), _mm512_load_si512(q + 64)};
+    for (int i = 0; i < 2; i++)
+        for (int s = 0; s < 32; s += 8)
+            sum = _mm512_sub_epi32(sum, _mm512_srai_epi32(_mm512_sll_epi32(bytes[i], _mm_cvtsi32_si128(24 - s)), 24));
+    return sum;
+}
 
 static void convert_i8_gemv(void *dst, const float *x, uint32_t n)
 {
     unsigned char *q = dst;
-    for (uint32_t k = 0; k < n; k += 128, q += 256) {
-        float scale[16];
-        if (n - k < 128)
-            memset(q, 0, 128);
-        memset(scale, 0, sizeof scale);
-        for (uint32_t b = 0; b < 4 && k + 32 * b < n; b++) {
-            struct block v = quantise(x + k + 32 * b);
-            _mm_store_si128((void *)(q + 16 * b), _mm512_cvtepi32_epi8(v.a));
-            _mm_store_si128((void *)(q + 64 + 16 * b), _mm512_cvtepi32_epi8(v.b));
-            _mm_storeu_ps(scale + 4 * b, _mm_set1_ps(v.scale));
+    for (uint32_t k = 0; k < n; k += 256, x += 256) {
+        const uint32_t n_in = n - k < 256 ? n - k : 256, n_unit = n_in > 128 ? 2 : 1;
+        float scale[16] = {0.0f};
+        if (n_in % 128)
+            memset(q + 128 * (n_unit - 1), 0, 128);
+        for (uint32_t b = 0; b < n_in / 32; b++) {
+            const struct block v = quantise(x + 32 * b);
+            unsigned char *to = q + b / 4 * 128 + b % 4 * 16;
+            _mm_store_si128((void *)to, _mm512_cvtepi32_epi8(v.a));
+            _mm_store_si128((void *)(to + 64), _mm512_cvtepi32_epi8(v.b));
+            scale[b % 4 * 4 + b / 4] = scale[b % 4 * 4 + b / 4 + 2] = v.scale;
         }
-        __m512i sum = _mm512_setzero_si512(), bytes[2] = {_mm512_load_si512(q), _mm512_load_si512(q + 64)};
-        for (int i = 0; i < 2; i++) /* subtracts the four signed bytes of each lane */
-            for (int s = 0; s < 32; s += 8)
-                sum =
-                    _mm512_sub_epi32(sum, _mm512_srai_epi32(_mm512_sll_epi32(bytes[i], _mm_cvtsi32_si128(24 - s)), 24));
-        _mm512_store_si512(q + 128, sum);
-        _mm512_store_ps(q + 192, _mm512_loadu_ps(scale));
+        const __m512i second = n_unit == 2 ? minus_sums(q + 128) : _mm512_setzero_si512();
+        const __m512i neg = avx512_chains(minus_sums(q), second);
+        q += 128 * n_unit;
+        _mm512_store_ps(q, _mm512_loadu_ps(scale));
+        _mm512_store_si512(q + 64, neg);
+        q += 128;
     }
 }
 
