@@ -5,6 +5,7 @@
 #include "judge.h"
 
 #include "engine/base/array.h"
+#include "engine/base/program.h"
 #include "engine/base/thread.h"
 #include "frontend/cli/cli.h"
 #include "frontend/cli/json_out.h"
@@ -577,7 +578,7 @@ static myth_status open_judge(job *j, myth_error *err)
     char spec[PATH_MAX];
     myth_model_flags model = o->model;
     const myth_context_opts co = {
-        .worker_path = myth_cli_self(j->worker, sizeof(j->worker)) ? j->worker : NULL,
+        .worker_path = myth_program_start(j->worker, sizeof(j->worker)) ? j->worker : NULL,
         .cancel = j->cli->cancel,
     };
     myth_judge_opts jo = {

@@ -1,6 +1,7 @@
 /* finder.c - places by content: those of an earlier run, or the parser's. */
 #include "finder.h"
 
+#include "engine/base/program.h"
 #include "engine/base/thread.h"
 #include "frontend/cli/environment.h"
 #include "frontend/inspect/kept/kept.h"
@@ -36,7 +37,7 @@ myth_status myth_finder_open(myth_finder **out, myth_cli *cli, bool keeps, uint6
     if (!f)
         return myth_fail(err, MYTH_ENOMEM, "places: no room for their finder");
     *f = (myth_finder){.cli = cli};
-    f->has_worker = myth_cli_self(f->worker, sizeof(f->worker));
+    f->has_worker = myth_program_start(f->worker, sizeof(f->worker));
     myth_cli_program(f->program, sizeof(f->program));
     if (keeps && f->has_worker)
         f->kept = open_kept(f->program, strlen(f->program), most_bytes);

@@ -3,6 +3,7 @@
 #include "judged.h"
 
 #include "engine/base/array.h"
+#include "engine/base/program.h"
 #include "before.h"
 #include "frontend/rates/expect.h"
 #include "judge.h"
@@ -563,7 +564,7 @@ static myth_status judge_all(myth_judged *f, myth_error *err)
 {
     char worker[PATH_MAX];
     const myth_context_opts co = {
-        .worker_path = myth_cli_self(worker, sizeof(worker)) ? worker : NULL,
+        .worker_path = myth_program_start(worker, sizeof(worker)) ? worker : NULL,
         .index = f->o.index,
         .cancel = f->cli->cancel,
     };

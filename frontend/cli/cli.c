@@ -5,6 +5,7 @@
 #include "live.h"
 #include "engine/base/map.h"
 #include "engine/base/mtime.h"
+#include "engine/base/program.h"
 #include "engine/base/text.h"
 #include "engine/run/devices.h"
 #include "engine/run/embed.h"
@@ -240,32 +241,10 @@ static bool model_of(const char *dir, shipped which, char *dst, size_t cap)
     return found;
 }
 
-#define SELF "/proc/self/exe"
-
-static bool own_path(char *dst, size_t cap)
-{
-    const ssize_t n = readlink(SELF, dst, cap - 1);
-    const bool is_whole = n > 0 && (size_t)n < cap - 1;
-    dst[is_whole ? n : 0] = '\0';
-    return is_whole;
-}
-
-/* Where the file was replaced, as by an upgrade, the path has " (deleted)" behind it, and what stands at the place is
- * another program; the link of the system still leads to this one. */
-bool myth_cli_self(char *dst, size_t cap)
-{
-    struct stat own, there;
-    const bool has_place = own_path(dst, cap);
-    if (has_place &&
-        !(stat(SELF, &own) == 0 && stat(dst, &there) == 0 && own.st_dev == there.st_dev && own.st_ino == there.st_ino))
-        snprintf(dst, cap, SELF);
-    return has_place;
-}
-
 void myth_cli_program(char *dst, size_t cap)
 {
     struct stat sb = {0};
-    if (stat(SELF, &sb) != 0)
+    if (stat(MYTH_PROGRAM_LINK, &sb) != 0)
         sb = (struct stat){0};
     snprintf(dst, cap, "%s %s %lld %lld", MYTHOS_VERSION, MYTHOS_COMMIT, (long long)sb.st_size,
              (long long)myth_mtime_ns(&sb));
@@ -277,7 +256,7 @@ static bool shipped_model(shipped which, char *dst, size_t cap)
 {
     static const char *const place[] = {"models", "share/mythos/models"};
     char exe[PATH_MAX], dir[PATH_MAX + 32];
-    const bool has_self = own_path(exe, sizeof(exe));
+    const bool has_self = myth_program_path(exe, sizeof(exe));
     for (int up = 0; up < 2; up++) {
         char *slash = strrchr(exe, '/');
         exe[slash ? slash - exe : 0] = '\0';

@@ -253,9 +253,6 @@ void myth_cli_bench_opts(myth_engine_opts *eo, const myth_model *m, uint32_t n_p
 /* Parses "2,106,13" or "[2, 106]" to ids, booked as STAGING; the caller frees them with myth_free. MYTH_EARG: the
  * message has the offset of the first bad byte. */
 myth_status myth_cli_ids(int32_t **ids, size_t *n_ids, myth_mem *mem, const char *text, myth_error *err);
-/* What starts this program again, as the indexer does for its parser: its path, or where the file was replaced the
- * system's link to it. "" and false when it cannot be found; files are then cut into chunks without a parser. */
-bool myth_cli_self(char *dst, size_t cap);
 /* Writes what tells this program from another build: version, commit, bytes and time of its file (0 where it cannot be
  * found). It belongs in the key of everything that is kept for later runs. */
 void myth_cli_program(char *dst, size_t cap);

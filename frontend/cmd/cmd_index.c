@@ -7,6 +7,7 @@
 #include "index_places.h"
 #include "engine/base/array.h"
 #include "engine/base/clock.h"
+#include "engine/base/program.h"
 #include "frontend/cli/environment.h"
 #include "frontend/cli/hints.h"
 #include "frontend/cli/json_out.h"
@@ -490,7 +491,7 @@ static int run_index(myth_cli *cli, const void *opts)
         .o = o,
         .open = {.root = myth_cli_dir(cli, 0),
                  .cache_dir = myth_env_cache_dir(),
-                 .worker_path = myth_cli_self(self, sizeof(self)) ? self : NULL,
+                 .worker_path = myth_program_start(self, sizeof(self)) ? self : NULL,
                  .n_threads = cli->global->n_threads,
                  .is_read_only = o->check,
                  .rebuild = o->rebuild},

@@ -1,5 +1,6 @@
 /* cmd_inspect.c - inspects many files in one run: those that paths, directories and patterns name. Each file is cut
  * into the parts and prompts that inspect-file makes of it, and all findings are in one report. */
+#include "engine/base/program.h"
 #include "frontend/candidates/inspect_base.h"
 #include "frontend/inspect/prompt/nearby.h"
 #include "frontend/inspect/report/edition.h"
@@ -90,7 +91,7 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
     }
     if (m->files.root[0])
         m->job.root = m->side.root = m->files.root;
-    m->has_worker = myth_cli_self(m->worker, sizeof(m->worker));
+    m->has_worker = myth_program_start(m->worker, sizeof(m->worker));
     if (st == MYTH_OK)
         note_damage(m, cli);
     return st;

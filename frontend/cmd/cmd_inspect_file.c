@@ -1,4 +1,5 @@
 /* cmd_inspect_file.c - inspects one whole file. Context that an answer asks for is looked up in the files around it. */
+#include "engine/base/program.h"
 #include "frontend/candidates/inspect_base.h"
 #include "frontend/inspect/prompt/nearby.h"
 #include "frontend/inspect/report/edition.h"
@@ -46,7 +47,7 @@ static myth_status begin(void *user, myth_cli *cli, myth_error *err)
     if (myth_detect_pointer(f->bytes, f->len))
         return myth_fail(err, MYTH_ENOTFOUND, "%.160s: " MYTH_DETECT_POINTER, f->place.path);
     st = myth_nearby_open(&f->nearby, f->place.root, f->place.path,
-                          myth_cli_self(worker, sizeof(worker)) ? worker : NULL, err);
+                          myth_program_start(worker, sizeof(worker)) ? worker : NULL, err);
     if (st == MYTH_OK)
         myth_nearby_watch(f->nearby, on_look, f);
     return st;

@@ -12,6 +12,7 @@
 #include "frontend/jobs/token_sets.h"
 #include "frontend/rates/expect.h"
 
+#include "engine/base/program.h"
 #include "engine/run/embed.h"
 
 #include <limits.h>
@@ -130,7 +131,7 @@ static myth_status plan_inspection(myth_cli *cli, const plan_opts *o, const myth
     myth_material *material = NULL;
     myth_inspection *in = NULL;
     myth_inspect_opts io = {
-        .worker_path = myth_cli_self(worker, sizeof(worker)) ? worker : NULL,
+        .worker_path = myth_program_start(worker, sizeof(worker)) ? worker : NULL,
         .max_prompt_tokens = MYTH_INSPECT_PROMPT_TOKENS,
         .max_new_tokens = MYTH_INSPECT_NEW_TOKENS,
         .n_ctx = o->engine.ctx_size,

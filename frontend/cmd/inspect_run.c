@@ -3,9 +3,9 @@
 #include "inspect_run.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/program.h"
 #include "choose_rules.h"
 #include "frontend/candidates/inspect_base.h"
-#include "frontend/candidates/judged.h"
 #include "frontend/cli/environment.h"
 #include "frontend/cli/hints.h"
 #include "frontend/cli/plan_out.h"
@@ -740,7 +740,7 @@ int myth_inspect_command(myth_cli *cli, const myth_inspect_flags *given, const m
         .split = o->split,
         .two_pass = o->two_pass,
         .no_inline_ignores = !o->inline_ignores,
-        .worker_path = myth_cli_self(w.worker, sizeof(w.worker)) ? w.worker : NULL,
+        .worker_path = myth_program_start(w.worker, sizeof(w.worker)) ? w.worker : NULL,
         .context_rounds = o->context_rounds,
         .n_job = o->jobs,
         .cancel = cli->cancel,

@@ -1,6 +1,7 @@
 /* select_run.c - opens index and selector for the inspect commands that select code. */
 #include "select_run.h"
 
+#include "engine/base/program.h"
 #include "frontend/cli/hints.h"
 #include "frontend/inspect/select/setwise.h"
 
@@ -109,8 +110,8 @@ myth_status myth_select_run_open(myth_select_run *r, myth_cli *cli, const myth_s
     MYTH_TRY(myth_revision_open(&r->side, r->mem, &ro, err));
     MYTH_TRY(open_index(r, err));
     r->known = myth_revision_is_worktree(r->side) ? r->index : NULL;
-    MYTH_TRY(myth_select_open(&r->select, r->mem, r->index, r->side, myth_cli_self(self, sizeof(self)) ? self : NULL,
-                              cli->cancel, err));
+    MYTH_TRY(myth_select_open(&r->select, r->mem, r->index, r->side,
+                              myth_program_start(self, sizeof(self)) ? self : NULL, cli->cancel, err));
     myth_select_set_scope(r->select, r->place.path);
     r->log = cli->runlog;
     myth_select_watch(r->select, on_search, r);

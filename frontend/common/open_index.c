@@ -1,6 +1,7 @@
 /* open_index.c - opens and updates an index, and prints its notes. */
 #include "open_index.h"
 
+#include "engine/base/program.h"
 #include "frontend/cli/environment.h"
 #include "frontend/cli/hints.h"
 
@@ -96,7 +97,7 @@ myth_status myth_cli_index_in(myth_index **out, myth_cli *cli, myth_mem *mem, co
     myth_index_opts io = {
         .root = dir,
         .cache_dir = cache_dir,
-        .worker_path = myth_cli_self(self, sizeof(self)) ? self : NULL,
+        .worker_path = myth_program_start(self, sizeof(self)) ? self : NULL,
         .n_threads = cli->global->n_threads,
     };
     *out = NULL;

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "eval.h"
 
+#include "engine/base/program.h"
 #include "frontend/cli/tempdir.h"
 #include "snapshot.h"
 
@@ -256,7 +257,7 @@ myth_status myth_eval_open(myth_eval *ev, myth_cli *cli, myth_eval_set set, cons
     myth_status st = MYTH_OK;
     const eval_set *s = &sets[set];
     *ev = (myth_eval){.cli = cli, .flags = flags, .set = set, .n_measure = s->n_measure};
-    myth_cli_self(ev->program, sizeof(ev->program));
+    myth_program_start(ev->program, sizeof(ev->program));
     ev->k = flags->k ? flags->k : s->k;
     /* The path is made absolute because the inspector runs in another folder. */
     ev->model = flags->model && realpath(flags->model, ev->model_path) ? ev->model_path : flags->model;

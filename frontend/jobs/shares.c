@@ -4,6 +4,7 @@
 #include "shares.h"
 
 #include "journal.h"
+#include "engine/base/program.h"
 #include "engine/run/devices.h"
 
 #include <ctype.h>
@@ -359,7 +360,7 @@ static myth_status lead(myth_cli *cli, const device_list *d, const char *output,
     char program[PATH_MAX], merge[24], *argv[WORDS_MAX + 1];
     myth_status st = MYTH_OK;
     MYTH_TRY(read_words(&c, err));
-    if (!myth_cli_self(program, sizeof(program)))
+    if (!myth_program_start(program, sizeof(program)))
         return myth_fail(err, MYTH_EIO, "--data-parallel: this program's path is not known; call it by its path");
     if (is_dry) {
         const char *const flag[] = {"--device", d->name[0], "--share", "1/1"};

@@ -1,4 +1,5 @@
 /* named.c - rates of other machines: the files of bench/results by their names, and any file of rates by its path. */
+#include "engine/base/program.h"
 #include "frontend/cli/cli.h"
 #include "frontend/cli/environment.h"
 #include "rates_impl.h"
@@ -18,7 +19,7 @@ static bool find_folder(char *dst, size_t cap)
 {
     static const char *const place[] = {"bench/results", "share/mythos/rates"};
     char exe[PATH_MAX], probe[PATH_MAX + 64];
-    const bool has_self = myth_cli_self(exe, sizeof(exe));
+    const bool has_self = myth_program_start(exe, sizeof(exe));
     for (int up = 0; up < 2; up++) {
         char *slash = strrchr(exe, '/');
         exe[slash ? slash - exe : 0] = '\0';

@@ -1,6 +1,7 @@
 /* cmd_selftest.c - runs the checks of a table and prints a line for each. */
 #include "selftest.h"
 
+#include "engine/base/program.h"
 #include "frontend/cli/json_out.h"
 
 #include <stdarg.h>
@@ -87,7 +88,7 @@ static myth_status begin(myth_selftest *t, myth_cli *cli, myth_error *err)
 {
     char path[PATH_MAX];
     *t = (myth_selftest){.cli = cli};
-    if (!myth_cli_self(t->program, sizeof(t->program)))
+    if (!myth_program_start(t->program, sizeof(t->program)))
         return myth_fail(err, MYTH_ECREATE, "selftest: this program's path is not known; call it by its path");
     if (myth_tempdir_make(t->dir, "selftest", err) != MYTH_OK)
         return err->code;

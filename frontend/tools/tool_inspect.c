@@ -5,6 +5,7 @@
  * Paths     are checked as for every tool before that: a file must be one that may be shown, and a folder must hold one
  * Names     the report calls a file as its repository does, the tool by its path from the directory */
 #include "shown.h"
+#include "engine/base/program.h"
 #include "frontend/cli/self.h"
 
 #include <limits.h>
@@ -272,7 +273,7 @@ static myth_status run_inspect(myth_tools *t, const json_t *args, myth_reply *a,
     for (int i = 0; i < q->paths.n; i++)
         MYTH_TRY(check_path(q, q->paths.item[i], err));
     myth_place_find_folder(&q->place, t->dir, true);
-    if (!myth_cli_self(program, sizeof(program))) {
+    if (!myth_program_start(program, sizeof(program))) {
         st = myth_fail(err, MYTH_EIO, "inspect: the path of this program is not known");
         goto fail;
     }

@@ -12,6 +12,7 @@
 #include "grammars.h"
 
 #include "engine/base/asan.h"
+#include "engine/base/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,21 +50,6 @@ bool myth_chunk_has_grammar(const char *language) { return myth_grammar_find(lan
 int myth_chunker_worker_pid(const myth_chunker *c) { return (int)c->pid; }
 myth_mem *myth_chunker_mem(const myth_chunker *c) { return c->mem; }
 
-#define OWN "/proc/self/exe"
-
-/* Whether a path is that of the program that runs, also where its file was replaced or removed meanwhile: the system's
- * link then has a word behind the path, and still starts this program. */
-static bool is_own_path(const char *path)
-{
-    char own[PATH_MAX];
-    const size_t m = strlen(path);
-    const ssize_t n = readlink(OWN, own, sizeof(own) - 1);
-    if (n <= 0 || (size_t)n >= sizeof(own) - 1 || (size_t)n < m || memcmp(own, path, m) != 0)
-        return false;
-    own[n] = '\0';
-    return own[m] == '\0' || strcmp(own + m, " (deleted)") == 0;
-}
-
 myth_status myth_chunker_open(myth_chunker **out, myth_mem *mem, const char *worker_path, myth_error *err)
 {
     myth_chunker *c = myth_alloc(mem, MYTH_MEM_OTHER, "chunker", sizeof(*c));
@@ -80,7 +66,7 @@ myth_status myth_chunker_open(myth_chunker **out, myth_mem *mem, const char *wor
             return myth_fail(err, MYTH_ENOMEM, "chunker: %zu bytes", n);
         }
         memcpy(c->path, worker_path, n);
-        c->is_own = is_own_path(worker_path);
+        c->is_own = myth_program_is(worker_path);
     }
     *out = c;
     return MYTH_OK;
@@ -165,7 +151,7 @@ static bool start_worker(myth_chunker *c)
         posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
     char *argv[] = {c->path, (char[]){"--chunk-worker"}, NULL};
     keep_environment(kept);
-    int failed = posix_spawn(&c->pid, c->is_own ? OWN : c->path, &files, NULL, argv, kept);
+    int failed = posix_spawn(&c->pid, c->is_own ? MYTH_PROGRAM_LINK : c->path, &files, NULL, argv, kept);
     posix_spawn_file_actions_destroy(&files);
     close(pair[1]);
     if (failed == 0)

@@ -2,6 +2,7 @@
  * read. */
 #include "runlog_record.h"
 #include "version.h"
+#include "engine/base/program.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -95,9 +96,7 @@ static json_t *file_identity(myth_runlog *log, const char *path)
 void myth_record_binary(myth_runlog *log)
 {
     char path[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-    path[n > 0 ? n : 0] = '\0';
-    json_t *b = n > 0 ? file_identity(log, path) : json_object();
+    json_t *b = myth_program_path(path, sizeof(path)) ? file_identity(log, path) : json_object();
     if (b) {
         json_object_set_new(b, "version", json_string(MYTHOS_VERSION));
         json_object_set_new(b, "commit", json_string(MYTHOS_COMMIT));

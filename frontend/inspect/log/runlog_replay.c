@@ -4,6 +4,7 @@
 
 #include "runlog_doc.h"
 #include "runlog_repeat.h"
+#include "engine/base/program.h"
 #include "frontend/cli/tempdir.h"
 #include "frontend/inspect/prompt/source.h"
 
@@ -268,7 +269,7 @@ static int run_again(const replay *r, words *w, myth_error *err)
         clear_environment(json_object_get(r->doc, "options"));
         if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 || chdir(r->cwd) != 0)
             _exit(MYTH_EXIT_INTERNAL);
-        execv("/proc/self/exe", w->word);
+        execv(MYTH_PROGRAM_LINK, w->word);
         _exit(MYTH_EXIT_INTERNAL);
     }
     if (pid < 0) {
