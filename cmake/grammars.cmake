@@ -233,6 +233,7 @@ set(with_grammars retrieval/parse/grammars.c retrieval/parse/patterns.c retrieva
     retrieval/candidates/flow/flow_tests.c retrieval/candidates/flow/roles.c
     retrieval/candidates/facts/facts.c retrieval/candidates/facts/facts_bounds.c
     retrieval/candidates/facts/facts_ends.c retrieval/candidates/facts/facts_given.c
+    retrieval/candidates/facts/facts_freed.c
     retrieval/candidates/facts/facts_input.c retrieval/candidates/facts/facts_keeper.c
     retrieval/candidates/facts/facts_layout.c
     retrieval/candidates/facts/facts_minor.c retrieval/candidates/facts/facts_null.c

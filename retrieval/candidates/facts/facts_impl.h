@@ -101,6 +101,8 @@ bool myth_facts_has_keeper(const myth_facts *k, uint32_t e, uint32_t d, uint32_t
 bool myth_facts_is_taken_where_well(const myth_facts *k, uint32_t d, uint32_t x);
 /* Whether event c is a call that releases the path, of a function in the row's list (`with`). */
 bool myth_facts_releases(const myth_facts *k, uint32_t c, uint32_t path);
+/* The same, where closing a part of it is not enough: res.Body.Close() does not release res. */
+bool myth_facts_releases_whole(const myth_facts *k, uint32_t c, uint32_t path);
 /* Whether the function that returned the value of definition d keeps that value too, if the file defines it. */
 bool myth_facts_is_kept_by_callee(const myth_facts *k, uint32_t d);
 /* Whether event a gives the path, a descriptor, to a function that locks it. Closing the descriptor would unlock it, so

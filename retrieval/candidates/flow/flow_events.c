@@ -142,6 +142,12 @@ bool myth_flow_has_label(const myth_flow *f, uint32_t from, uint32_t to)
     return false;
 }
 
+/* Whether an event is a goto to a label behind it; of macros that jump, and of labels elsewhere, that is not known. */
+static bool jumps_ahead(const myth_event *x)
+{
+    return x->kind == MYTH_EVENT_LEAVE && x->index == MYTH_ROLE_GOTO && (x->call == 0 || x->call > x->off);
+}
+
 /* Whether an if with an else stands between two events in a block around both, and both of its branches leave; no goto
  * between them jumps over it. */
 static bool branches_leave(const myth_flow *f, uint32_t a, uint32_t b)
@@ -158,7 +164,7 @@ static bool branches_leave(const myth_flow *f, uint32_t a, uint32_t b)
             continue;
         bool has_goto = false;
         for (uint32_t i = a + 1; i < b && f->event[i].off < other->end; i++)
-            has_goto |= f->event[i].kind == MYTH_EVENT_LEAVE && f->event[i].index == MYTH_ROLE_GOTO;
+            has_goto |= jumps_ahead(&f->event[i]);
         if (!(has_goto && myth_flow_has_label(f, other->end, f->event[b].off)))
             return true;
     }
@@ -174,7 +180,7 @@ static bool leaves_between(const myth_flow *f, uint32_t a, uint32_t b)
         if (x->kind != MYTH_EVENT_LEAVE || x->end > f->event[b].off ||
             myth_flow_is_optional(f, x->off, f->event[a].off, f->event[b].off))
             continue;
-        has_goto |= x->index == MYTH_ROLE_GOTO && (x->call == 0 || x->call > x->off); /* not one back to a label */
+        has_goto |= jumps_ahead(x);
         if (x->index == MYTH_ROLE_LEAVE && f->scope[x->scope].kind == MYTH_SCOPE_CASE)
             continue;
         if (myth_flow_is_inside(f, f->event[b].scope, x->scope) &&
