@@ -260,6 +260,13 @@ const int32_t *myth_seq_tokens(const myth_seq *s); /* the tokens held, until the
 uint32_t myth_seq_pos(const myth_seq *s);          /* position of the next token: tokens held plus tokens evicted */
 /* How many tokens s can still take: n_ctx less the tokens held. After an eviction it can be up to two pages less. */
 uint32_t myth_seq_room(const myth_seq *s);
+/* The cache rows of s in each layer, by kind of layer, and their limits. A global layer has the tokens held, a local
+ * one the last of them, in a ring. Both limits are 0 without a cache, and one of them where no layer is of that kind.
+ */
+typedef struct {
+    uint32_t global_rows, global_limit, local_rows, local_limit;
+} myth_seq_use;
+myth_seq_use myth_seq_used(const myth_seq *s);
 /* A second sequence with the same tokens. Both share pages and ring until one of them writes. */
 myth_status myth_seq_fork(myth_seq **out, myth_seq *s, myth_error *err);
 /* Keeps the present end of s so that truncate can return to it. MYTH_EFULL: n_checkpoint are in use. */

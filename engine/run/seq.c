@@ -61,6 +61,22 @@ uint32_t myth_seq_extra(const myth_seq *s) { return s->n_extra; }
 uint32_t myth_seq_len(const myth_seq *s) { return myth_kv_len(s->kv); }
 uint32_t myth_seq_pos(const myth_seq *s) { return s->kv->n_pos; }
 uint32_t myth_seq_room(const myth_seq *s) { return myth_kv_room(&s->e->kv, s->kv); }
+
+myth_seq_use myth_seq_used(const myth_seq *s)
+{
+    const myth_kvcache *kv = &s->e->kv;
+    const uint32_t ring = s->e->layout.ring_tok, first = s->kv->n_high > ring ? s->kv->n_high - ring : 0;
+    myth_seq_use u = {0};
+    if (kv->has_pages) {
+        u.global_rows = myth_kv_len(s->kv);
+        u.global_limit = kv->n_ctx;
+    }
+    if (kv->has_rings) {
+        u.local_rows = s->kv->n_pos > first ? s->kv->n_pos - first : 0;
+        u.local_limit = ring;
+    }
+    return u;
+}
 const int32_t *myth_seq_tokens(const myth_seq *s) { return s->token; }
 
 myth_status myth_seq_fork(myth_seq **out, myth_seq *s, myth_error *err)

@@ -129,6 +129,27 @@ static const char *how_name(myth_on_full how)
     return how == MYTH_FULL_DROP ? "drop" : how == MYTH_FULL_RECOMPUTE ? "recompute" : "none";
 }
 
+static void print_rows_of(myth_json_out *j, const char *kind, uint32_t n, uint32_t limit)
+{
+    myth_jout_key(j, kind);
+    myth_jout_object(j);
+    myth_jout_key_u64(j, "used", n);
+    myth_jout_key_u64(j, "limit", limit);
+    myth_jout_end(j);
+}
+
+/* "rows": {"global": {"used", "limit"}, "local": ...}, of the kinds of layers that the model has. */
+static void print_rows(myth_json_out *j, const myth_seq_use *u)
+{
+    myth_jout_key(j, "rows");
+    myth_jout_object(j);
+    if (u->global_limit)
+        print_rows_of(j, "global", u->global_rows, u->global_limit);
+    if (u->local_limit)
+        print_rows_of(j, "local", u->local_rows, u->local_limit);
+    myth_jout_end(j);
+}
+
 static void print_usage(myth_json_out *j, const myth_chat_input *in, const myth_chat_reply *r)
 {
     myth_jout_key(j, "usage");
@@ -145,6 +166,7 @@ static void print_usage(myth_json_out *j, const myth_chat_input *in, const myth_
     myth_jout_key_u64(j, "evicted_turns", r->n_turn_gone);
     myth_jout_key_u64(j, "evicted_tokens", r->n_row_gone);
     myth_jout_key_str(j, "by", how_name(r->how));
+    print_rows(j, &r->rows);
     myth_jout_end(j);
 }
 
@@ -305,7 +327,13 @@ static void print_stats(const myth_chat_input *in)
 {
     const myth_session *s = in->s;
     const myth_session_stats *a = &s->stats;
-    printf("context   %u of %u tokens, position %u\n", myth_seq_len(s->seq), s->n_ctx, myth_seq_pos(s->seq));
+    const myth_seq_use u = myth_seq_used(s->seq);
+    printf("context   %u of %u tokens, position %u", myth_seq_len(s->seq), s->n_ctx, myth_seq_pos(s->seq));
+    if (u.global_limit)
+        printf("; %u of %u rows in each global layer", u.global_rows, u.global_limit);
+    if (u.local_limit)
+        printf("%s%u of %u in each local one", u.global_limit ? ", " : "; ", u.local_rows, u.local_limit);
+    putchar('\n');
     const size_t n_turn = myth_talk_n_turn(&s->talk);
     printf("kept      %zu turn%s, %zu bytes of text\n", n_turn, myth_s(n_turn), s->talk.n_bytes);
     printf("so far    %llu answers of %llu tokens to %llu tokens, of which %llu were computed\n",
@@ -399,6 +427,8 @@ static void print_done(const myth_chat_input *in, const order *o, uint64_t bytes
                    {"refused", a->n_refused}};
         for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
             myth_jout_key_u64(&j, row[i].name, row[i].n);
+        const myth_seq_use u = myth_seq_used(s->seq);
+        print_rows(&j, &u);
     }
     myth_jout_end(&j);
     fflush(stdout);

@@ -597,6 +597,7 @@ static void refuse(myth_session *s, size_t n, myth_chat_reply *out)
     out->n_needed = (uint32_t)n + s->o.n_most;
     out->n_held = myth_seq_len(s->seq);
     out->n_room = s->n_ctx - out->n_held;
+    out->rows = myth_seq_used(s->seq);
     s->stats.n_refused++;
     s->before = (myth_chat_reply){0};
 }
@@ -605,6 +606,7 @@ static void count(myth_session *s, myth_chat_reply *out)
 {
     out->n_held = myth_seq_len(s->seq);
     out->n_room = myth_seq_room(s->seq);
+    out->rows = myth_seq_used(s->seq);
     s->stats.n_answer += out->n_answer > 0 || out->finish != MYTH_FINISH_CANCELLED;
     s->stats.n_prompt_tok += out->n_prompt;
     s->stats.n_fed_tok += out->n_fed;

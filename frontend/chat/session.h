@@ -71,6 +71,7 @@ typedef struct {
     uint32_t n_turn_gone, n_row_gone; /* evicted before this answer */
     myth_on_full how;                 /* DROP or RECOMPUTE when the cache was changed so; REFUSE: neither */
     uint32_t n_held, n_room;          /* tokens after the answer; that still fit without dropping any */
+    myth_seq_use rows;                /* of the cache, after the answer                               */
     uint32_t n_needed;                /* REFUSED: tokens that prompt and answer would take */
     bool is_put_off;                  /* nothing was added to the chat: the answer is to be asked for again */
     bool has_stayed;                  /* of a retry that was refused or interrupted: the answer before it has stayed */

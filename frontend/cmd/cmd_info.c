@@ -198,6 +198,8 @@ static void print_device_json(myth_json_out *j, const myth_device_info *d)
     myth_jout_key_str(j, "variants", d->variants);
     myth_jout_key_u64(j, "total_bytes", d->total_bytes);
     myth_jout_key_u64(j, "free_bytes", d->free_bytes);
+    if (d->total_bytes && d->free_bytes) /* 0 = the system says nothing */
+        myth_jout_key_u64(j, "used_bytes", d->total_bytes > d->free_bytes ? d->total_bytes - d->free_bytes : 0);
     myth_jout_key_u64(j, "budget_bytes", d->budget_bytes);
     myth_jout_end(j);
 }

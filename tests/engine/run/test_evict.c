@@ -318,6 +318,9 @@ static void save_and_restore(world *d, uint32_t k)
         assert_ok(myth_seq_restore(d->s[i][k], p, bytes, &rig_err));
         assert_int_equal(myth_seq_room(d->s[i][k]), room);
         assert_int_equal(myth_seq_pos(d->s[i][k]), pos);
+        const myth_seq_use u = myth_seq_used(d->s[i][k]);
+        assert_int_equal(u.global_rows, u.global_limit ? myth_seq_len(d->s[i][k]) : 0);
+        assert_true(u.local_rows <= u.local_limit && u.local_rows <= pos);
         free(p);
     }
 }

@@ -38,6 +38,21 @@ static json_int_t number_at(int i, const char *object, const char *key)
     return n;
 }
 
+/* Line i says how many rows of the cache a chat of n tokens uses in both kinds of layers. */
+static void check_rows(int i, json_int_t n)
+{
+    json_t *j = line_at(i);
+    const json_t *context = json_object_get(j, "context"), *rows = json_object_get(context ? context : j, "rows");
+    json_int_t global, global_limit, local, local_limit;
+    assert_int_equal(json_unpack((json_t *)(uintptr_t)rows, "{s:{s:I,s:I},s:{s:I,s:I}}", "global", "used", &global,
+                                 "limit", &global_limit, "local", "used", &local, "limit", &local_limit),
+                     0);
+    assert_int_equal(global, n);
+    assert_int_equal(global_limit, 512);
+    assert_true(local_limit < n && local == local_limit);
+    json_decref(j);
+}
+
 static void a_pipe_is_a_chat(void **state)
 {
     (void)state;
@@ -75,6 +90,8 @@ static void json_lines_answer_json_lines(void **state)
     assert_int_equal(number_at(0, "context", "limit"), 512);
     assert_int_equal(number_at(0, "context", "held") + number_at(0, "context", "room"), 512);
     assert_int_equal(number_at(0, "context", "held"), number_at(0, "usage", "prompt_tokens") + 3);
+    check_rows(1, number_at(1, "context", "held"));
+    check_rows(2, number_at(1, "context", "held"));
     assert_true(number_at(1, "usage", "computed_tokens") < number_at(1, "usage", "prompt_tokens"));
     assert_int_equal(number_at(2, NULL, "answers"), 2);
     assert_int_equal(number_at(2, NULL, "turns"), 2);
