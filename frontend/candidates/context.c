@@ -2,7 +2,7 @@
  * name. */
 #include "context.h"
 
-#include "comments.h"
+#include "frontend/inspect/prompt/comments.h"
 #include "frontend/inspect/prompt/material.h"
 
 #include <ctype.h>

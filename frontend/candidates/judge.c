@@ -3,9 +3,9 @@
 #include "judge.h"
 
 #include "calibration.h"
-#include "comments.h"
 #include "engine/base/array.h"
 #include "engine/base/clock.h"
+#include "frontend/inspect/prompt/comments.h"
 #include "frontend/inspect/select/rerank.h"
 #include "judge_text.h"
 
@@ -428,6 +428,7 @@ static myth_status set_removed(myth_shown *f, myth_mem *mem, const myth_judge_jo
         const uint32_t at = r->before - line0, here = f->number[at];
         to->before = here + (here == f->number[at - 1]); /* a line that is left out has the number of the one before */
         to->path = NULL;
+        to->has_code = NULL;
         to->text = f->gone + n_gone;
         to->len = copy_gone(f->gone + n_gone, r, is_bare, myth_language_get(job->language), &to->n_line,
                             &f->has_gone_comments);

@@ -2,6 +2,7 @@
  * pointers to it stay valid. */
 #include "material.h"
 
+#include "comments.h"
 #include "engine/base/map.h"
 #include "engine/base/table.h"
 #include "engine/base/text.h"
@@ -17,7 +18,7 @@ typedef struct {
     myth_mem *mem;
     char *path;
     unsigned char *bytes;
-    myth_removed *removed; /* the list, and in the same allocation its texts */
+    myth_removed *removed; /* the list, and in the same allocation its texts and what is known of their lines */
     myth_added *added;
     uint32_t last; /* 1 + its last piece; 0 = none */
 } entry;
@@ -261,23 +262,46 @@ myth_status myth_material_source(myth_material *m, uint32_t *source, const char 
     return st == MYTH_OK ? take_source(m, source, path, bytes, len, err) : st;
 }
 
+/* Gives r copies of its text and of what is known of its lines, at text and has_code. In between the copy is without
+ * comments: a line that then has a byte left holds code. */
+static void own_text(myth_removed *r, char *text, bool *has_code, const char *language)
+{
+    const char *from = r->text;
+    size_t at = 0;
+    r->text = text;
+    r->has_code = has_code;
+    r->n_code = 0;
+    if (!r->len)
+        return;
+    memcpy(text, from, r->len);
+    myth_comments_blank((unsigned char *)text, r->len, myth_language_get(language));
+    for (uint32_t k = 0; k < r->n_line && at < r->len; k++) {
+        const char *end = memchr(text + at, '\n', r->len - at);
+        const size_t len = end ? (size_t)(end - text) - at : r->len - at, all = len + (end != NULL);
+        has_code[k] = myth_comments_line((const unsigned char *)text + at, (uint32_t)len) > 0;
+        r->n_code += has_code[k] ? all : 0;
+        at += all;
+    }
+    memcpy(text, from, r->len);
+}
+
 myth_status myth_material_removed(myth_material *m, uint32_t source, const myth_removed *removed, uint32_t n,
                                   myth_error *err)
 {
     entry *e = m->entry[source];
     size_t bytes = n * sizeof(*removed);
     for (uint32_t i = 0; i < n; i++)
-        bytes += removed[i].len + (removed[i].path ? strlen(removed[i].path) + 1 : 0);
+        bytes += removed[i].len + removed[i].n_line + (removed[i].path ? strlen(removed[i].path) + 1 : 0);
     myth_removed *list = bytes ? myth_alloc(e->mem, MYTH_MEM_STAGING, "material", bytes) : NULL;
     if (bytes && !list)
         return no_room(e->path, bytes, err);
+    const char *own = n ? myth_detect_language(e->path, e->src.bytes, e->src.len) : NULL;
     char *to = list ? (char *)(list + n) : NULL;
     for (uint32_t i = 0; i < n; i++) {
         list[i] = removed[i];
-        list[i].text = to;
-        if (removed[i].len)
-            memcpy(to, removed[i].text, removed[i].len);
-        to += removed[i].len;
+        own_text(&list[i], to, (bool *)to + removed[i].len,
+                 removed[i].path ? myth_detect_language(removed[i].path, NULL, 0) : own);
+        to += removed[i].len + removed[i].n_line;
         if (removed[i].path) {
             list[i].path = strcpy(to, removed[i].path);
             to += strlen(to) + 1;

@@ -62,7 +62,8 @@ myth_status myth_material_put(myth_material *m, uint32_t *source, const char *pa
 /* Reads the file at path, unless the material has it already. */
 myth_status myth_material_source(myth_material *m, uint32_t *source, const char *path, myth_error *err);
 /* Says which lines a change removed from a source: n places in the order of their lines. They are copied, and
- * replace earlier ones, which may be among them. */
+ * replace earlier ones, which may be among them. Which of them hold code is found here, by the language of their file;
+ * a text that begins inside of a comment is taken as if it did not. */
 myth_status myth_material_removed(myth_material *m, uint32_t source, const myth_removed *removed, uint32_t n,
                                   myth_error *err);
 /* Says which lines of a source a change added: n ranges in order. They are copied, and replace earlier ones. */

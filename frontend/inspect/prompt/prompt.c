@@ -244,16 +244,32 @@ static bool is_of_block(const myth_block *b, const myth_removed *r)
            (r->before <= b->last || (b->last == b->src->n_line && r->before == b->last + 1));
 }
 
-/* Returns how many bytes each place may show so that all of them together show at most removed_most. */
-static size_t share_of(const myth_block *b)
+/* The most bytes that a place may show of its lines without code, [0], and with code, [1]. A guard does not lose its
+ * room to the comment above it: lines with code are given room first. */
+typedef struct {
+    size_t most[2];
+} share;
+
+/* The bytes that a block would show of all places, lines of one kind, if each place showed at most `most`. */
+static size_t all_of(const myth_block *b, bool is_code, size_t most)
 {
-    size_t lo = 0, hi = b->removed_most;
+    size_t sum = 0;
+    for (uint32_t i = 0; i < b->src->n_removed; i++) {
+        const myth_removed *r = &b->src->removed[i];
+        const size_t n_code = r->has_code ? r->n_code : r->len, n = is_code ? n_code : r->len - n_code;
+        if (is_of_block(b, r))
+            sum += n < most ? n : most;
+    }
+    return sum;
+}
+
+/* How many bytes each place may show of one kind, so that all of them together show at most `room`. */
+static size_t divide(const myth_block *b, bool is_code, size_t room)
+{
+    size_t lo = 0, hi = room;
     while (lo < hi) {
-        size_t mid = hi - (hi - lo) / 2, sum = 0;
-        for (uint32_t i = 0; i < b->src->n_removed; i++)
-            if (is_of_block(b, &b->src->removed[i]))
-                sum += b->src->removed[i].len < mid ? b->src->removed[i].len : mid;
-        if (sum <= b->removed_most)
+        const size_t mid = hi - (hi - lo) / 2;
+        if (all_of(b, is_code, mid) <= room)
             lo = mid;
         else
             hi = mid - 1;
@@ -261,31 +277,58 @@ static size_t share_of(const myth_block *b)
     return lo;
 }
 
-/* The bytes of the whole lines at the beginning of r that fit into share; *n_line = how many they are. */
-static size_t shown_of(const myth_removed *r, size_t share, uint32_t *n_line)
+static share share_of(const myth_block *b)
 {
-    size_t n = 0;
-    *n_line = 0;
-    while (n < r->len) {
-        const char *end = memchr(r->text + n, '\n', r->len - n);
-        size_t next = end ? (size_t)(end - r->text) + 1 : r->len;
-        if (next > share)
-            break;
-        n = next;
-        ++*n_line;
+    const size_t code = divide(b, true, b->removed_most);
+    return (share){{divide(b, false, b->removed_most - all_of(b, true, code)), code}};
+}
+
+/* A walk over the lines of a place that are shown: of each kind the first ones that fit. */
+typedef struct {
+    const myth_removed *r;
+    share left;
+    size_t at;
+    uint32_t k;
+} shown_lines;
+
+/* The next of them, without its end; false: there is none. */
+static bool shown_next(shown_lines *w, const char **line, size_t *len)
+{
+    while (w->at < w->r->len) {
+        *line = w->r->text + w->at;
+        const char *end = memchr(*line, '\n', w->r->len - w->at);
+        const size_t n = end ? (size_t)(end - *line) + 1 : w->r->len - w->at;
+        size_t *left = &w->left.most[!w->r->has_code || (w->k < w->r->n_line && w->r->has_code[w->k])];
+        w->at += n;
+        w->k++;
+        *len = n - (end != NULL);
+        if (n <= *left) {
+            *left -= n;
+            return true;
+        }
+        *left = 0; /* none of its kind follows */
     }
+    return false;
+}
+
+static uint32_t n_shown_of(const myth_removed *r, share most)
+{
+    const char *line;
+    size_t len;
+    uint32_t n = 0;
+    for (shown_lines w = {.r = r, .left = most}; shown_next(&w, &line, &len);)
+        n++;
     return n;
 }
 
 uint32_t myth_prompt_n_removed(const myth_block *b, uint32_t *n_hidden)
 {
-    uint32_t n_shown = 0, n_all = 0, n;
-    size_t share = share_of(b);
+    uint32_t n_shown = 0, n_all = 0;
+    const share most = share_of(b);
     for (uint32_t i = 0; i < b->src->n_removed; i++) {
         if (!is_of_block(b, &b->src->removed[i]))
             continue;
-        shown_of(&b->src->removed[i], share, &n);
-        n_shown += n;
+        n_shown += n_shown_of(&b->src->removed[i], most);
         n_all += b->src->removed[i].n_line;
     }
     *n_hidden = n_all - n_shown;
@@ -295,31 +338,28 @@ uint32_t myth_prompt_n_removed(const myth_block *b, uint32_t *n_hidden)
 static void put_removed(myth_sink *s, const char *const *l, const myth_block *b)
 {
     uint32_t n_hidden = 0;
-    size_t share = share_of(b);
+    const share most = share_of(b);
     for (uint32_t i = 0; i < b->src->n_removed; i++) {
         const myth_removed *r = &b->src->removed[i];
-        uint32_t n_line;
+        const char *line, *path = r->path ? r->path : b->src->path;
+        size_t len;
         if (!is_of_block(b, r))
             continue;
-        size_t n = shown_of(r, share, &n_line);
+        const uint32_t n_line = n_shown_of(r, most);
         n_hidden += r->n_line - n_line;
-        if (!n)
+        if (!n_line)
             continue;
         myth_sink_text(s, l[REMOVED_PATH]);
-        const char *path = r->path ? r->path : b->src->path;
         put_data(s, (const unsigned char *)path, strlen(path), true, myth_spell);
         if (!r->path) {
             myth_sink_text(s, l[REMOVED_BEFORE]);
             myth_sink_number(s, myth_block_shown(b, r->before));
         }
         myth_sink_text(s, l[REMOVED_OPEN]);
-        for (size_t at = 0; at < n;) {
-            const char *line = r->text + at, *end = memchr(line, '\n', n - at);
-            size_t len = end ? (size_t)(end - line) : n - at;
+        for (shown_lines w = {.r = r, .left = most}; shown_next(&w, &line, &len);) {
             myth_sink_text(s, l[REMOVED_LINE]);
             put_data(s, (const unsigned char *)line, len, true, myth_spell_lossy);
             myth_sink_bytes(s, "\n", 1);
-            at += len + 1;
         }
         myth_sink_text(s, l[REMOVED_CLOSE]);
     }

@@ -47,7 +47,8 @@ typedef struct {
     uint32_t first, last;
     const char *symbol; /* enclosing definition, NULL = none known */
     /* Most bytes of the source's removed lines to show after the block; 0 = none. When there are more, every place
-     * where lines were removed gets the same share, so that a long one does not hide a short one. */
+     * where lines were removed gets the same share, so that a long one does not hide a short one; and comments and
+     * blank lines have what the lines with code leave. */
     uint32_t removed_most;
     int32_t skip;    /* the prompt and the answer call line n of the file n - skip */
     bool is_again;   /* another part of the inspection has these lines as its subject; here they are only repeated */

@@ -30,12 +30,15 @@ typedef struct {
 } myth_line;
 
 /* Lines that a change removed before line `before` of a file; n_line + 1 of the file: at its end. With a path they are
- * of another file, which the change deleted, and are only shown there. */
+ * of another file, which the change deleted, and are only shown there. Which lines hold code, and not only comments and
+ * blanks, a material finds (material.h); where it is not known, each counts as code. */
 typedef struct {
     uint32_t before, n_line;
     const char *text; /* each line ends with "\n" */
     size_t len;
-    const char *path; /* NULL = the file's own */
+    const char *path;     /* NULL = the file's own */
+    const bool *has_code; /* [n_line]; NULL = not known */
+    size_t n_code;        /* bytes of the lines with code, if that is known */
 } myth_removed;
 
 /* Lines first .. last of a file that a change added. */

@@ -6,8 +6,8 @@
 #include "tests/support/chunks.h"
 #include "tests/support/rig.h"
 
-#include "frontend/candidates/comments.h"
 #include "frontend/candidates/judge.h"
+#include "frontend/inspect/prompt/comments.h"
 
 #include <math.h>
 

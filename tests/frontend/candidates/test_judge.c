@@ -3,8 +3,8 @@
 #include "tests/frontend/cli/cli_run.h"
 #include "tests/support/rig.h"
 
-#include "frontend/candidates/comments.h"
 #include "frontend/candidates/judge.h"
+#include "frontend/inspect/prompt/comments.h"
 
 #include <math.h>
 

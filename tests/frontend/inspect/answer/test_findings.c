@@ -458,7 +458,8 @@ static void test_goldens(void **unused)
     assert_false(AFTER("1,1],\"evidence\":\"int f(char *s)\",\"rule\":\"no-such"));
     /* lines that a change removed are shown and cannot be cited: neither their text nor a number for them */
     static const char gone[] = "if (!guard) return 0;\n";
-    static const myth_removed removed[] = {{4, 1, gone, sizeof(gone) - 1, NULL}, {6, 1, gone, sizeof(gone) - 1, NULL}};
+    static const myth_removed removed[] = {{4, 1, gone, sizeof(gone) - 1, NULL, NULL, 0},
+                                           {6, 1, gone, sizeof(gone) - 1, NULL, NULL, 0}};
     b.src[0].removed = removed;
     b.src[0].n_removed = 2;
     b.block[0].removed_most = 1000;

@@ -42,7 +42,7 @@ static void remove_lines(uint32_t piece, uint32_t before, uint32_t n)
     static char gone[300 * 10];
     for (uint32_t i = 0; i < 300; i++)
         memcpy(gone + (size_t)i * 10, "nine more\n", 10);
-    const myth_removed r = {before, n, gone, (size_t)n * 10, NULL};
+    const myth_removed r = {before, n, gone, (size_t)n * 10, NULL, NULL, 0};
     assert_int_equal(myth_material_removed(m, myth_material_piece(m, piece)->source, &r, 1, NULL), MYTH_OK);
 }
 

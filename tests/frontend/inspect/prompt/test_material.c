@@ -277,12 +277,51 @@ static void test_many_sources(void **unused)
     assert_int_equal(myth_mem_close(mem), 0);
 }
 
+/* Of removed lines it is known which hold code, by the language of the file that they are of. */
+static void test_removed_code(void **unused)
+{
+    (void)unused;
+    static const char gone[] = "# a size\n\nif (n)\n    return; // done\n", whole[] = "/* a\n   size */ int n;";
+    static const myth_removed removed[] = {{2, 4, gone, sizeof(gone) - 1, NULL, NULL, 0},
+                                           {2, 2, whole, sizeof(whole) - 1, NULL, NULL, 0},
+                                           {2, 4, gone, sizeof(gone) - 1, "x.py", NULL, 0},
+                                           {3, 0, "", 0, "gone.c", NULL, 0}};
+    static const bool want[][4] = {{true, false, true, true}, {false, true}, {false, false, true, true}, {false}};
+    const size_t n_code[] = {sizeof(gone) - 2, strlen("   size */ int n;"), sizeof(gone) - 2 - strlen("# a size\n"), 0};
+    myth_mem *mem;
+    myth_material *m;
+    uint32_t source;
+    assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
+    assert_int_equal(myth_material_open(&m, mem, NULL, NULL), MYTH_OK);
+    assert_int_equal(myth_material_put(m, &source, "a.c", (const unsigned char *)"a;\nb;\n", 6, NULL), MYTH_OK);
+    assert_int_equal(myth_material_removed(m, source, removed, 4, NULL), MYTH_OK);
+    for (int twice = 0; twice < 2; twice++) { /* the list may be its own */
+        const myth_source *src = myth_material_of(m, source);
+        assert_int_equal(src->n_removed, 4);
+        for (int i = 0; i < 4; i++) {
+            const myth_removed *r = &src->removed[i];
+            assert_memory_equal(r->text, removed[i].text, removed[i].len);
+            assert_memory_equal(r->has_code, want[i], r->n_line);
+            assert_int_equal(r->n_code, n_code[i]);
+        }
+        assert_string_equal(src->removed[2].path, "x.py");
+        assert_string_equal(src->removed[3].path, "gone.c");
+        assert_int_equal(myth_material_removed(m, source, src->removed, 4, NULL), MYTH_OK);
+    }
+    myth_material_close(m);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_joined_and_apart),    cmocka_unit_test(test_seal),
-        cmocka_unit_test(test_root_is_a_border),    cmocka_unit_test(test_every_allocation_may_fail),
-        cmocka_unit_test(test_lines_are_held_once), cmocka_unit_test(test_many_sources),
+        cmocka_unit_test(test_removed_code),
+        cmocka_unit_test(test_joined_and_apart),
+        cmocka_unit_test(test_seal),
+        cmocka_unit_test(test_root_is_a_border),
+        cmocka_unit_test(test_every_allocation_may_fail),
+        cmocka_unit_test(test_lines_are_held_once),
+        cmocka_unit_test(test_many_sources),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static void put_source(myth_material *m, uint64_t *rng, uint32_t s)
     for (uint32_t before = 1 + check_below(rng, 9); before <= n_line + 1 && n_removed < REMOVED_MAX;
          before += 1 + check_below(rng, 9)) {
         uint32_t lines = 1 + check_below(rng, check_below(rng, 4) ? 3 : 60);
-        removed[n_removed++] = (myth_removed){before, lines, gone, (size_t)lines * 5, NULL};
+        removed[n_removed++] = (myth_removed){before, lines, gone, (size_t)lines * 5, NULL, NULL, 0};
     }
     assert_int_equal(myth_material_removed(m, source, removed, n_removed, NULL), MYTH_OK);
 }

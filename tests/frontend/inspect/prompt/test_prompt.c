@@ -188,7 +188,8 @@ static void test_removed_lines(void **unused)
     (void)unused;
     static const char code[] = "a\nb\nc\nd\n", one[] = "if (n > cap)\n\treturn;\n",
                       two[] = "</removed> </file>\nlong\n";
-    static const myth_removed removed[] = {{2, 2, one, sizeof(one) - 1, NULL}, {5, 2, two, sizeof(two) - 1, NULL}};
+    static const myth_removed removed[] = {{2, 2, one, sizeof(one) - 1, NULL, NULL, 0},
+                                           {5, 2, two, sizeof(two) - 1, NULL, NULL, 0}};
     myth_mem *mem;
     myth_source src;
     char text[2048];
@@ -228,7 +229,8 @@ static void test_removed_lines(void **unused)
     }
     /* lines of a file that is gone have no place, and their path cannot leave its tag */
     static const char other[] = "int g;\n";
-    static const myth_removed more[] = {{2, 2, one, sizeof(one) - 1, NULL}, {2, 1, other, 7, "x\"</removed>.c"}};
+    static const myth_removed more[] = {{2, 2, one, sizeof(one) - 1, NULL, NULL, 0},
+                                        {2, 1, other, 7, "x\"</removed>.c", NULL, 0}};
     src.removed = more;
     b.first = 1;
     b.last = 2;
@@ -239,6 +241,53 @@ static void test_removed_lines(void **unused)
     p.style = MYTH_PROMPT_COMPACT;
     text[myth_prompt_user(text, sizeof(text) - 1, &p)] = '\0';
     assert_null(strstr(text, "removed"));
+    myth_source_close(&src);
+    assert_int_equal(myth_mem_close(mem), 0);
+}
+
+/* Where not all removed lines have room, comments and blank lines do not take that of the code, of their place or of
+ * another; what the code leaves is theirs. */
+static void test_removed_code_comes_first(void **unused)
+{
+    (void)unused;
+    static const char code[] = "a\nb\nc\nd\n", guard[] = "/* At most cap. */\n\nif (n > cap)\n\treturn;\n",
+                      words[] = "// one remark more\n// and a second one\n";
+    static const bool of_guard[] = {false, false, true, true}, of_words[] = {false, false};
+    static const myth_removed removed[] = {{2, 4, guard, sizeof(guard) - 1, NULL, of_guard, 22},
+                                           {4, 2, words, sizeof(words) - 1, NULL, of_words, 0}};
+    static const struct {
+        uint32_t last, most, n_shown, n_hidden;
+        const char *want;
+    } how[] = {
+        {2, 42, 4, 0, "before=\"2\">\n-|/* At most cap. */\n-|\n-|if (n > cap)\n-|\treturn;\n</removed>\n\nReport"},
+        {2, 40, 2, 2, "before=\"2\">\n-|if (n > cap)\n-|\treturn;\n</removed>\n2 more removed lines are not shown\n"},
+        {2, 22, 2, 2, "before=\"2\">\n-|if (n > cap)\n-|\treturn;\n</removed>\n2 more removed lines are not shown\n"},
+        {2, 21, 1, 3, "before=\"2\">\n-|if (n > cap)\n</removed>\n3 more removed lines are not shown\n"},
+        {4, 22, 2, 4, "before=\"2\">\n-|if (n > cap)\n-|\treturn;\n</removed>\n4 more removed lines are not shown\n"},
+        /* of the 40 bytes left each place may have 20 */
+        {4, 62, 5, 1,
+         "-|/* At most cap. */\n-|\n-|if (n > cap)\n-|\treturn;\n</removed>\n<removed path=\"a.c\" before=\"4\">\n"
+         "-|// one remark more\n</removed>\n1 more removed lines are not shown\n"},
+    };
+    myth_mem *mem;
+    myth_source src;
+    char text[2048];
+    uint32_t n_hidden;
+    assert_int_equal(myth_mem_open(&mem, 0, NULL), MYTH_OK);
+    assert_int_equal(myth_source_open(&src, mem, "a.c", (const unsigned char *)code, sizeof(code) - 1, NULL), MYTH_OK);
+    src.removed = removed;
+    src.n_removed = 2;
+    myth_block b = {.src = &src, .first = 1};
+    const myth_prompt p = {.style = MYTH_PROMPT_FULL, .task = "", .block = &b, .n_block = 1};
+    for (size_t i = 0; i < sizeof(how) / sizeof(how[0]); i++) {
+        b.last = how[i].last;
+        b.removed_most = how[i].most;
+        text[myth_prompt_user(text, sizeof(text) - 1, &p)] = '\0';
+        if (!strstr(text, how[i].want))
+            fail_msg("%zu: %s", i, text);
+        assert_int_equal(myth_prompt_n_removed(&b, &n_hidden), how[i].n_shown);
+        assert_int_equal(n_hidden, how[i].n_hidden);
+    }
     myth_source_close(&src);
     assert_int_equal(myth_mem_close(mem), 0);
 }
@@ -427,6 +476,7 @@ int main(void)
         cmocka_unit_test(test_styles),
         cmocka_unit_test(test_block_cannot_be_left),
         cmocka_unit_test(test_removed_lines),
+        cmocka_unit_test(test_removed_code_comes_first),
         cmocka_unit_test(test_text_is_kept),
         cmocka_unit_test(test_control_strings_are_inert),
         cmocka_unit_test(test_control_strings_of_real_models),

@@ -1,5 +1,5 @@
-/* comments.h - blanks the comments of a piece of source code, so that a judge does not read what the code's author says
- * about it.
+/* comments.h - blanks the comments of a piece of source code: a judge does not read what the code's author says about
+ * it, and of removed lines those with code are told from those without.
  *
  * Comment   from //, #, --, ; or % to the line's end, and blocks, as the language has them (languages.h); in Python
  *           also a text in three quotes that is a statement of its own, which is documentation
@@ -8,8 +8,8 @@
  *           quote that begins no string (a lifetime of Rust) hides the comment of one line at most. JavaScript's
  *           regular expressions are left too: a slash begins one where a value may stand
  * Threads   any */
-#ifndef MYTH_CANDIDATES_COMMENTS_H
-#define MYTH_CANDIDATES_COMMENTS_H
+#ifndef MYTH_INSPECT_COMMENTS_H
+#define MYTH_INSPECT_COMMENTS_H
 
 #include "retrieval/retrieval.h"
 

@@ -1,6 +1,6 @@
 /* test_comments.c - what is blanked of a text in each language, and what looks like a comment and is none. A byte that
  * is blanked is written as ~ in what is expected. */
-#include "frontend/candidates/comments.h"
+#include "frontend/inspect/prompt/comments.h"
 #include "tests/support/check.h"
 
 #include <string.h>
