@@ -346,6 +346,7 @@ myth_status myth_inspect_open(myth_inspection **out, const myth_model *model, my
     if (myth_inspect_asks(in) && myth_meta_str(&languages, myth_weights_meta(model->weights), "mythos.languages"))
         myth_caution(in->caution, &in->report, languages);
     in->report.caution = in->caution[0] ? in->caution : NULL;
+    in->report.by_rules_alone = in->o.only_given;
     MYTH_TRY(myth_marks_open(&in->marks, in->mem, &in->report, in->block, in->n_block, cap_finding(in),
                              !opts->no_inline_ignores, opts->baseline, err));
     MYTH_TRY(open_reserve(in, err));

@@ -11,13 +11,15 @@
  *
  * Entries  an error that says why the report is not complete, an error for each row of `missed`, a failure for each
  *          active finding, and a case that passes for each inspected file without any of these: a report without
- *          findings has results, too, which build servers want
+ *          findings has results, too, which build servers want. A document that a change touches is no case where rules
+ *          alone look, as they pass it by
  * Name     readers compare two runs by class and name, and of equal ones some show the first: a finding's has the begin
  *          of its fingerprint, so that it stays when lines move; without fingerprints its line
  * Class    readers take what stands in front of the last dot as a package, so it is not the path
  * Time     none: the same inspection gives the same bytes
  * Source   Jenkins' junit-10.xsd and GitLab's page on unit test reports; there is no other standard */
 #include "outputs.h"
+#include "retrieval/retrieval.h"
 #include "show.h"
 
 #include <string.h>
@@ -95,6 +97,12 @@ static void incomplete(FILE *f, const myth_report *r, const myth_missed *m)
     fputs("\"/>\n</testcase>\n", f);
 }
 
+/* Whether a subject was looked at: rules pass by documents, and all else that is in no language of theirs. */
+static bool was_read(const myth_report *r, const myth_source *src)
+{
+    return !r->by_rules_alone || myth_candidates_has(myth_detect_language(src->path, src->bytes, src->len));
+}
+
 /* Whether nothing is said about a file that was inspected. */
 static bool passes(const myth_report *r, const char *path)
 {
@@ -113,7 +121,7 @@ static uint32_t put_passing(FILE *f, const myth_report *r)
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->n_file; i++) {
         const char *path = r->file[i].src->path;
-        if (!r->file[i].is_subject || !passes(r, path))
+        if (!r->file[i].is_subject || !was_read(r, r->file[i].src) || !passes(r, path))
             continue;
         n++;
         if (!f)

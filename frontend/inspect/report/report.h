@@ -172,6 +172,7 @@ typedef struct {
     myth_str missing; /* what would be needed, in the model's words */
     myth_summary summary;
     const char *caution; /* what limits the trust in the findings (caution.h); NULL = nothing */
+    bool by_rules_alone; /* no model searched: a subject in a language without rules was not looked at */
 } myth_report;
 
 void myth_render_budget(myth_json_out *j, const myth_report *r); /* writes the value of "budget", which r must have */

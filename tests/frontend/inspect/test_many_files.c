@@ -277,9 +277,11 @@ static void scripts_of_a_change_fail_nothing(void **state)
     must("mkdir -p $D/glue && cd $D/glue && git init -q && printf 'int a;\n' >a.c && printf '#!/bin/sh\nf;\n' >run && "
          "printf 'all:\n' >Makefile && printf 'x\n' >notes.md && printf 'puts 1\n' >c.rb && git add . && " COMMIT
          " 1 && for f in a.c run Makefile notes.md; do printf '\n' >>$f; done");
-    must(CHANGED);
+    must(CHANGED "--output junit=$D/glue.xml");
     assert_non_null(strstr(r.out, "\"not_inspected\":[{\"path\":\"Makefile\""));
     assert_non_null(strstr(r.out, "\"unknown_languages\":2"));
+    must("grep -o 'mythos.inspected\" name=\".*\" ' $D/glue.xml"); /* the documents are no test that passed */
+    assert_string_equal(r.out, "mythos.inspected\" name=\"a.c\" \n");
     assert_int_equal(shell("cd $D/glue && $M inspect run -q --find candidates"), 3);
     must("cd $D/glue && printf 'puts 2\n' >>c.rb");
     assert_int_equal(shell(CHANGED), 3);

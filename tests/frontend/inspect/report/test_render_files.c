@@ -2,6 +2,7 @@
  * own file only, and a baseline keeps the entries of code that was not inspected. */
 #include "report_bed.h"
 #include "frontend/inspect/prompt/material.h"
+#include "retrieval/retrieval.h"
 #include "tests/support/files.h"
 
 #include <jansson.h>
@@ -306,6 +307,17 @@ static void test_junit_cases(void **unused)
     assert_non_null(
         strstr(text, " failures=\"0\" errors=\"0\">\n<testcase classname=\"mythos.inspected\" name=\"src/"));
     free(text);
+    myth_source document = *w.file[1].src; /* which a model reads, and rules do not */
+    document.path = "README.md";
+    w.file[1].src = &document;
+    for (int by_rules = 0; by_rules < 2 && myth_candidates_has("c"); by_rules++) {
+        w.report.by_rules_alone = by_rules;
+        text = many_render(&w, MYTH_FORM_JUNIT);
+        assert_non_null(strstr(text, "<testcase classname=\"mythos.inspected\" name=\"src/a.c\""));
+        assert_int_equal(strstr(text, "README.md") == NULL, by_rules);
+        assert_non_null(strstr(text, by_rules ? " tests=\"1\" failures" : " tests=\"2\" failures"));
+        free(text);
+    }
     w.report.n_file = 0;
     text = many_render(&w, MYTH_FORM_JUNIT);
     assert_non_null(strstr(text, " tests=\"1\" failures=\"0\" errors=\"0\">\n<testcase classname=\"mythos.inspected\" "
