@@ -184,7 +184,8 @@ myth_status myth_weights_map(myth_weights *w, myth_map *map, const char *path, u
 
 /* ---- facts of a folder ---- */
 
-/* config.json, which a piece may lack, and generation_config.json where there is one. */
+/* config.json, which a piece may lack, and generation_config.json where there is one. Messages name a file by its place
+ * in the folder, not by where a link there leads. */
 static myth_status read_facts(myth_weights *w, myth_error *err)
 {
     static const struct {
@@ -196,7 +197,7 @@ static myth_status read_facts(myth_weights *w, myth_error *err)
     enum { N = sizeof(part) / sizeof(part[0]) };
     myth_map map[N] = {0};
     myth_meta_size size = {0};
-    char path[PATH_MAX];
+    char path[PATH_MAX], named[N][PATH_MAX];
     myth_status st = MYTH_OK;
     for (int i = 0; i < N; i++) {
         st = myth_dir_member(path, w->dir, part[i].file, err);
@@ -204,15 +205,17 @@ static myth_status read_facts(myth_weights *w, myth_error *err)
             st = MYTH_OK;
             continue;
         }
+        if (st == MYTH_OK && !join(named[i], w->dir, part[i].file))
+            st = myth_fail(err, MYTH_EFORMAT, "%s/%s: path too long", w->dir, part[i].file);
         if (st == MYTH_OK)
             st = myth_map_open(&map[i], w->mem, path, MYTH_MAP_NOFOLLOW, MYTH_MEM_OTHER, err);
         MYTH_TRY(st);
-        MYTH_TRY(myth_meta_json_measure(&size, map[i].base, map[i].size, part[i].file, part[i].prefix, err));
+        MYTH_TRY(myth_meta_json_measure(&size, map[i].base, map[i].size, named[i], part[i].prefix, err));
     }
     MYTH_TRY(myth_meta_open(&w->meta, w->mem, &size, err));
     for (int i = 0; i < N; i++)
         if (map[i].mem)
-            MYTH_TRY(myth_meta_json_add(w->meta, map[i].base, map[i].size, part[i].file, part[i].prefix, err));
+            MYTH_TRY(myth_meta_json_add(w->meta, map[i].base, map[i].size, named[i], part[i].prefix, err));
 fail:
     for (int i = 0; i < N; i++)
         myth_map_close(&map[i]);

@@ -373,6 +373,31 @@ static void test_large(void **state)
     remove(files_path("m/generation_config.json"));
 }
 
+/* Both files are told apart by their folder: by which of several models an error is, and what to open. */
+static void test_errors_name_the_file(void **state)
+{
+    static const struct {
+        const char *config, *generation, *says;
+    } row[] = {
+        {"{\"model_type\":\"gemma\"", "{}", "/m/config.json: offset 21: "},                /* in the pass that counts */
+        {"{\"a\":1,\"a\":2}", "{}", "/m/config.json: offset 11: key \"a\" appears twice"}, /* in the one that fills */
+        {"{\"model_type\":\"gemma\"}", "{\"a\" 1}", "/m/generation_config.json: offset 5: "},
+        {"{\"model_type\":\"gemma\"}", "{\"a\":1,\"a\":2}", "/m/generation_config.json: offset 11: key"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        myth_config c;
+        myth_error err = {0};
+        char whole[sizeof(err.msg)];
+        files_text("m/generation_config.json", row[i].generation);
+        assert_int_equal(read_text(row[i].config, &c, &err), MYTH_EFORMAT);
+        snprintf(whole, sizeof(whole), "%s%s", files_dir(), row[i].says);
+        if (strncmp(err.msg, whole, strlen(whole)) != 0)
+            fail_msg("%s\nexpected %s", err.msg, whole);
+    }
+    remove(files_path("m/generation_config.json"));
+}
+
 /* ---- what the readers of metadata promise ---- */
 
 static void test_meta(void **state)
@@ -431,6 +456,7 @@ int main(void)
         cmocka_unit_test(test_gemma4),
         cmocka_unit_test(test_families),
         cmocka_unit_test(test_large),
+        cmocka_unit_test(test_errors_name_the_file),
         cmocka_unit_test(test_meta),
     };
     files_mkdir("m");
