@@ -19,10 +19,11 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #define MARK "job.part" /* whose files are unfinished */
 
-enum { NAME_BYTES = PATH_MAX, LINE_BYTES = 4096 + 64, COPY_BYTES = 1 << 14 };
+enum { NAME_BYTES = PATH_MAX, LINE_BYTES = 4096 + 64, COPY_BYTES = 1 << 14, SUM_BYTES = 1 << 16 };
 
 /* ---- names ---- */
 
@@ -64,6 +65,59 @@ static void remove_parts(const char *dir)
             unlinkat(dirfd(d), e->d_name, 0);
     if (d)
         closedir(d);
+}
+
+/* ---- sums ---- */
+
+/* Reads n bytes at an offset; false with errno, which is 0 where the file ends before. */
+static bool read_at(int fd, void *dst, size_t n, uint64_t at)
+{
+    for (size_t done = 0; done < n;) {
+        errno = 0;
+        const ssize_t got = pread(fd, (char *)dst + done, n - done, (off_t)(at + done));
+        if (got <= 0 && errno != EINTR)
+            return false;
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return true;
+}
+
+/* The bytes that one step of a file's sum takes: the largest power of two that divides a row, so that the sum does not
+ * depend on where a job was stopped. That of the index goes byte by byte. */
+static size_t step_of(const myth_residual_rows *r, uint32_t idx)
+{
+    const size_t row = (size_t)r->dim * 4, step = row & (~row + 1);
+    return idx == r->n_layer ? 1 : step < SUM_BYTES ? step : SUM_BYTES;
+}
+
+/* Goes on with a sum over what the file idx has between two numbers of rows, or two lengths of the index. */
+static bool add_sum(uint64_t *sum, const myth_residual_rows *r, uint32_t idx, int fd, uint64_t from, uint64_t to)
+{
+    unsigned char part[SUM_BYTES];
+    const bool is_index = idx == r->n_layer;
+    const size_t step = step_of(r, idx);
+    const uint64_t unit = is_index ? 1 : (uint64_t)r->dim * 4, begin = is_index ? 0 : MYTH_NPY_HEADER;
+    for (uint64_t at = from * unit, end = to * unit, n; at < end; at += n) {
+        n = end - at < sizeof(part) ? end - at : sizeof(part);
+        if (!read_at(fd, part, (size_t)n, begin + at))
+            return false;
+        for (size_t k = 0; k < n; k += step)
+            *sum = XXH3_64bits_withSeed(part + k, step, *sum);
+    }
+    return true;
+}
+
+static myth_status check_sum(const myth_residual_rows *r, uint32_t idx, int fd, const char *name,
+                             const myth_residual_rows_done *done, myth_error *err)
+{
+    uint64_t sum = 0;
+    const bool is_read = add_sum(&sum, r, idx, fd, 0, idx < r->n_layer ? done->n_row : done->at);
+    if (!is_read && errno)
+        return myth_fail(err, MYTH_EIO, "%.200s: cannot be read: %s", name, strerror(errno));
+    if (!is_read || sum != done->sum[idx])
+        return myth_fail(err, MYTH_EFORMAT,
+                         "%.160s: damaged: it is not what the job wrote; begin anew with --resume off", name);
+    return MYTH_OK;
 }
 
 /* ---- whose a folder is ---- */
@@ -161,21 +215,22 @@ static myth_status begin_file(myth_residual_rows *r, uint32_t idx, int *fd, myth
     return MYTH_OK;
 }
 
-static myth_status open_again(myth_residual_rows *r, uint32_t idx, bool is_whole, int *fd, myth_error *err)
+static myth_status open_again(myth_residual_rows *r, uint32_t idx, const myth_residual_rows_done *done, int *fd,
+                              myth_error *err)
 {
     char name[NAME_BYTES];
     struct stat info;
     name_of(r, name, idx, true);
     *fd = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     const bool is_there = *fd >= 0;
-    if (!is_there && is_whole) /* it may have its name already */
+    if (!is_there && done->is_whole) /* it may have its name already */
         name_of(r, name, idx, false);
-    if (is_there ? fstat(*fd, &info) != 0 : !is_whole || stat(name, &info) != 0)
+    if (is_there ? fstat(*fd, &info) != 0 : !done->is_whole || stat(name, &info) != 0)
         return myth_fail(err, MYTH_EFORMAT, "%.200s is gone: begin anew with --resume off", name);
     if (idx < r->n_layer && (uint64_t)info.st_size != length_of(r))
         return myth_fail(err, MYTH_EFORMAT, "%.200s has %llu bytes, not %llu: begin anew with --resume off", name,
                          (unsigned long long)info.st_size, (unsigned long long)length_of(r));
-    return MYTH_OK;
+    return is_there ? check_sum(r, idx, *fd, name, done, err) : MYTH_OK;
 }
 
 /* A file system without locks has none to take. */
@@ -213,8 +268,8 @@ static myth_status begin_folder(const myth_residual_rows *r, const myth_residual
 }
 
 myth_status myth_residual_rows_open(myth_residual_rows *out, const char *dir, const uint32_t *layer, uint32_t n_layer,
-                                    uint64_t n_row, uint32_t dim, const myth_residual_rows_job *job, bool goes_on,
-                                    bool is_whole, myth_error *err)
+                                    uint64_t n_row, uint32_t dim, const myth_residual_rows_job *job,
+                                    const myth_residual_rows_done *done, myth_error *err)
 {
     myth_status st = MYTH_OK;
     *out = (myth_residual_rows){
@@ -229,10 +284,15 @@ myth_status myth_residual_rows_open(myth_residual_rows *out, const char *dir, co
         return myth_fail(err, MYTH_ECREATE, "--rows %.200s: cannot create: %s", dir, strerror(errno));
     st = lock_folder(out, err);
     if (st == MYTH_OK)
-        st = goes_on ? check_mark(out, job, is_whole, err) : begin_folder(out, job, err);
+        st = done ? check_mark(out, job, done->is_whole, err) : begin_folder(out, job, err);
     for (uint32_t i = 0; i <= n_layer && st == MYTH_OK; i++) {
         int *fd = i < n_layer ? &out->fd[i] : &out->index_fd;
-        st = goes_on ? open_again(out, i, is_whole, fd, err) : begin_file(out, i, fd, err);
+        st = done ? open_again(out, i, done, fd, err) : begin_file(out, i, fd, err);
+    }
+    if (done && st == MYTH_OK) {
+        memcpy(out->sum, done->sum, (n_layer + 1) * sizeof(*out->sum));
+        out->sum_row = done->n_row;
+        out->sum_at = done->at;
     }
     return st;
 }
@@ -272,7 +332,7 @@ myth_status myth_residual_rows_index(myth_residual_rows *r, uint64_t *at, const 
     return MYTH_OK;
 }
 
-myth_status myth_residual_rows_sync(myth_residual_rows *r, myth_error *err)
+static myth_status sync_files(const myth_residual_rows *r, myth_error *err)
 {
     for (uint32_t i = 0; i <= r->n_layer; i++) {
         const int fd = i < r->n_layer ? r->fd[i] : r->index_fd;
@@ -282,11 +342,24 @@ myth_status myth_residual_rows_sync(myth_residual_rows *r, myth_error *err)
     return MYTH_OK;
 }
 
+myth_status myth_residual_rows_sync(myth_residual_rows *r, uint64_t n_row, uint64_t at, myth_error *err)
+{
+    for (uint32_t i = 0; i <= r->n_layer; i++) {
+        const int fd = i < r->n_layer ? r->fd[i] : r->index_fd;
+        if (fd >= 0 && !(i < r->n_layer ? add_sum(&r->sum[i], r, i, fd, r->sum_row, n_row)
+                                        : add_sum(&r->sum[i], r, i, fd, r->sum_at, at)))
+            return cannot_write(r, i, err);
+    }
+    r->sum_row = n_row;
+    r->sum_at = at;
+    return sync_files(r, err);
+}
+
 myth_status myth_residual_rows_finish(myth_residual_rows *r, uint64_t at, myth_error *err)
 {
     if (r->index_fd >= 0 && ftruncate(r->index_fd, (off_t)at) != 0)
         return cannot_write(r, r->n_layer, err);
-    myth_status st = myth_residual_rows_sync(r, err);
+    myth_status st = sync_files(r, err);
     if (st == MYTH_OK && r->index_fd >= 0) { /* no index stands beside files of two jobs */
         char old[NAME_BYTES];
         name_of(r, old, r->n_layer, false);
@@ -436,11 +509,9 @@ static myth_status copy(myth_residual_rows *r, uint32_t idx, int from, uint64_t 
     const uint64_t row_bytes = (uint64_t)r->dim * 4, bytes = n * row_bytes;
     for (uint64_t done = 0, len; done < bytes; done += len) {
         len = bytes - done < sizeof(part) ? bytes - done : sizeof(part);
-        const ssize_t got = pread(from, part, (size_t)len, (off_t)(MYTH_NPY_HEADER + from_row * row_bytes + done));
-        if (got <= 0 && !(got < 0 && errno == EINTR))
+        if (!read_at(from, part, (size_t)len, MYTH_NPY_HEADER + from_row * row_bytes + done))
             return myth_fail(err, MYTH_EIO, "%.180s: a share's rows cannot be read: %s", r->dir,
-                             got ? strerror(errno) : "they end too early");
-        len = got > 0 ? (uint64_t)got : 0;
+                             errno ? strerror(errno) : "they end too early");
         if (!myth_out_write_at(r->fd[idx], part, (size_t)len, MYTH_NPY_HEADER + to_row * row_bytes + done))
             return cannot_write(r, idx, err);
     }
@@ -475,21 +546,44 @@ static myth_status merge_layer(myth_residual_rows *r, uint32_t idx, const int *f
     return st;
 }
 
-/* Opens the file idx of every share, of which each is as long as its rows. */
-static myth_status open_shares(const myth_residual_rows *r, uint32_t idx, uint32_t n_share, const uint64_t *n_row,
-                               int *fd, myth_error *err)
+/* Opens the file idx of a share, which is as long as its rows. */
+static myth_status open_share(const myth_residual_rows *r, uint32_t idx, uint32_t k, uint32_t n_share, uint64_t n_row,
+                              int *fd, myth_error *err)
 {
     struct stat info;
     char name[NAME_BYTES];
-    for (uint32_t k = 0; k < n_share; k++) {
+    name_of_share(r, name, idx, k, n_share);
+    *fd = open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (*fd < 0 || fstat(*fd, &info) != 0)
+        return missing(name, k, n_share, err);
+    const bool is_long = idx == r->n_layer || (uint64_t)info.st_size == MYTH_NPY_HEADER + n_row * r->dim * 4;
+    return is_long ? MYTH_OK : not_of_job(name, err);
+}
+
+static myth_status open_shares(const myth_residual_rows *r, uint32_t idx, uint32_t n_share, const uint64_t *n_row,
+                               int *fd, myth_error *err)
+{
+    myth_status st = MYTH_OK;
+    for (uint32_t k = 0; k < n_share && st == MYTH_OK; k++)
+        st = open_share(r, idx, k, n_share, n_row[k], &fd[k], err);
+    return st;
+}
+
+myth_status myth_residual_rows_check_share(const myth_residual_rows *r, uint32_t k, uint32_t n_share,
+                                           const myth_residual_rows_done *done, myth_error *err)
+{
+    char name[NAME_BYTES];
+    myth_status st = MYTH_OK;
+    for (uint32_t idx = 0; idx <= r->n_layer && st == MYTH_OK; idx++) {
+        int fd = -1;
+        st = open_share(r, idx, k, n_share, done->n_row, &fd, err);
         name_of_share(r, name, idx, k, n_share);
-        fd[k] = open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-        if (fd[k] < 0 || fstat(fd[k], &info) != 0)
-            return missing(name, k, n_share, err);
-        if (idx < r->n_layer && (uint64_t)info.st_size != MYTH_NPY_HEADER + n_row[k] * r->dim * 4)
-            return not_of_job(name, err);
+        if (st == MYTH_OK)
+            st = check_sum(r, idx, fd, name, done, err);
+        if (fd >= 0)
+            close(fd);
     }
-    return MYTH_OK;
+    return st;
 }
 
 static void close_all(int *fd)

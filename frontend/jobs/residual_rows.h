@@ -8,6 +8,9 @@
  * Absent   a row that no item has (a fault where every item has one row) is NaN
  * Break    what was synced before a commit is there after it; a later run opens the .part files again, or the finished
  *          ones when it was stopped while they were named
+ * Sums     each sync goes on with a sum of every file, of the rows and lines that are done; the caller keeps `sum` with
+ *          what is done. A later run reads the .part files once and compares: a byte that the disk or a program changed
+ *          in between is refused, and is in no finished file. So are the files of shares before they are put together
  * Shares   a share of a job (shares.h) has a folder of its own, DIR.K-of-N, with the rows of its items alone, numbered
  *          from 0, in files that keep .part in their names. Put together they are the bytes of one process
  * Owner    while a job is unfinished its folder has a file job.part: the job's number and the path of its journal. Only
@@ -18,7 +21,8 @@
  * State    zeroed before open; close leaves the files for the next run
  * Memory   none but the descriptors, one a layer; while shares are put together another one a share
  * Errors   MYTH_ECREATE, also of a folder that holds another job's files; MYTH_EIO, also of a folder that another
- *          command writes into; MYTH_EFORMAT: a file to go on with is gone, of another job or has another length
+ *          command writes into; MYTH_EFORMAT: a file to go on with is gone, of another job, has another length or
+ *          another sum
  * Threads  one */
 #ifndef MYTH_JOB_RESIDUAL_ROWS_H
 #define MYTH_JOB_RESIDUAL_ROWS_H
@@ -40,6 +44,8 @@ typedef struct {
     char dir[PATH_MAX - 32];
     uint32_t n_layer, dim, layer[MYTH_ROW_FILE_MAX];
     uint64_t n_row;
+    uint64_t sum[MYTH_ROW_FILE_MAX + 1]; /* of each layer's file, then of the index, up to the two below */
+    uint64_t sum_row, sum_at;
     int fd[MYTH_ROW_FILE_MAX], index_fd; /* -1 = closed, or named already */
     int lock;                            /* the folder, which no other command writes while it is open; -1 = closed */
     bool is_open;
@@ -51,29 +57,40 @@ typedef struct {
     const char *journal; /* its path */
 } myth_residual_rows_job;
 
+/* What the files of an earlier run, or of a share, have. */
+typedef struct {
+    uint64_t n_row, at;  /* rows, and bytes of the index */
+    const uint64_t *sum; /* [n_layer + 1] */
+    bool is_whole;       /* all of it, so that some may have their names already */
+} myth_residual_rows_done;
+
 /* A number that no other job has. */
 uint64_t myth_residual_rows_number(void);
 /* Whether a job with these layers may use dir: MYTH_ECREATE where it holds rows of other layers, or an unfinished job's
  * whose journal is not `journal`. A missing folder is free. */
 myth_status myth_residual_rows_check(const char *dir, const uint32_t *layer, uint32_t n_layer, const char *journal,
                                      myth_error *err);
-/* goes_on: the files of an earlier run of this job. is_whole: it had written all of them. dir is made if it is missing.
- * Files that an unfinished job left are removed where a job begins. */
+/* done: of the earlier run of this job that goes on; NULL = the job begins, and files that an unfinished one left are
+ * removed. dir is made if it is missing. */
 myth_status myth_residual_rows_open(myth_residual_rows *out, const char *dir, const uint32_t *layer, uint32_t n_layer,
-                                    uint64_t n_row, uint32_t dim, const myth_residual_rows_job *job, bool goes_on,
-                                    bool is_whole, myth_error *err);
+                                    uint64_t n_row, uint32_t dim, const myth_residual_rows_job *job,
+                                    const myth_residual_rows_done *done, myth_error *err);
 /* data NULL: a row that no item has. idx: the layer's place in the list. */
 myth_status myth_residual_rows_put(myth_residual_rows *r, uint32_t idx, uint64_t row, const float *data,
                                    myth_error *err);
 /* Appends a part of a line at *at and moves *at behind it; the last part of a line ends in its newline. */
 myth_status myth_residual_rows_index(myth_residual_rows *r, uint64_t *at, const char *part, size_t n, myth_error *err);
-myth_status myth_residual_rows_sync(myth_residual_rows *r, myth_error *err);
+/* Puts on the disk what was written, and goes on with the sums up to row n_row and byte `at` of the index. */
+myth_status myth_residual_rows_sync(myth_residual_rows *r, uint64_t n_row, uint64_t at, myth_error *err);
 /* Cuts the index to `at` bytes, syncs, and gives all files their names, the index last. */
 myth_status myth_residual_rows_finish(myth_residual_rows *r, uint64_t at, myth_error *err);
 void myth_residual_rows_close(myth_residual_rows *r); /* takes a zeroed one */
 
 /* Writes the folder of share k (from 0) of n. */
 const char *myth_residual_rows_folder(char dst[PATH_MAX], const char *dir, uint32_t k, uint32_t n);
+/* MYTH_EFORMAT unless the files of share k are there and what it wrote. r: of the whole job. */
+myth_status myth_residual_rows_check_share(const myth_residual_rows *r, uint32_t k, uint32_t n_share,
+                                           const myth_residual_rows_done *done, myth_error *err);
 /* Fills files that were begun by open with the rows and lines of n_share shares, where item i of n_item is of share i %
  * n_share. n_row: [n_share], the rows that each has. has_fault_rows: an item with a fault has one. *at is the length of
  * the index. MYTH_EFORMAT: a folder is missing, or is not of this job. */

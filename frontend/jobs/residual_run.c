@@ -35,7 +35,7 @@ struct myth_residual_run {
     myth_residual_sums sums;
     myth_residual_rows rows;
     uint32_t n_share; /* whose sums the journal has; 0 = one process */
-    uint64_t n_all, row_of_share[MYTH_JOURNAL_SHARES];
+    uint64_t n_all, row_of_share[MYTH_JOURNAL_SHARES], index_of_share[MYTH_JOURNAL_SHARES];
     int32_t idx_of[MYTH_ROW_FILE_MAX]; /* place of a residual in the list of layers, -1 = not wanted */
     /* the batch */
     myth_job_prompt pending;
@@ -54,6 +54,10 @@ struct myth_residual_run {
     myth_error failure;          /* inside a forward */
     double committed_at, sync_s; /* when, and how long the last sync took */
 };
+
+#define ROW_SUMS "rows sums" /* the state of the journal that has them */
+
+static size_t sums_bytes(const myth_residual_run *r) { return (r->o->n_layer + 1) * sizeof(uint64_t); }
 
 bool myth_residual_on_host(const myth_residual_opts *o)
 {
@@ -307,8 +311,10 @@ myth_status myth_residual_run_commit(myth_residual_run *r, myth_error *err)
     const double begin = myth_seconds();
     MYTH_TRY(myth_lines_check(myth_prompts_lines(r->prompts), err));
     memcpy(r->block, &r->st, head);
-    if (r->rows.is_open)
-        MYTH_TRY(myth_residual_rows_sync(&r->rows, err));
+    if (r->rows.is_open) {
+        MYTH_TRY(myth_residual_rows_sync(&r->rows, r->st.row, r->st.index_at, err));
+        MYTH_TRY(myth_journal_put_state(r->journal, ROW_SUMS, r->rows.sum, sums_bytes(r), err));
+    }
     r->sync_s = myth_seconds() - begin;
     if (!r->is_host && !r->has_sums) /* of no prompt yet */
         MYTH_TRY(myth_capture_save(r->e, r->block + head, r->n_block - head, err));
@@ -493,6 +499,7 @@ static myth_status add_shares(myth_residual_run *r, uint32_t n_share, const myth
         all.n_token += part.n_token;
         all.row += part.row;
         r->row_of_share[k] = part.row;
+        r->index_of_share[k] = part.index_at;
         if (k && !r->is_host)
             MYTH_TRY(myth_capture_add_saved(r->block + head, one + head, r->n_block - head, err));
         if (k && r->is_host) {
@@ -510,13 +517,29 @@ fail:
     return st;
 }
 
+/* The sums of the files of rows, which the journal keeps with the state of this process, or of a share. */
+static myth_status get_row_sums(myth_residual_run *r, const char *name, uint64_t sum[MYTH_ROW_FILE_MAX + 1],
+                                myth_error *err)
+{
+    bool has;
+    const myth_status st = myth_journal_get_state(r->journal, name, sum, sums_bytes(r), &has, err);
+    return st != MYTH_OK || has ? st
+                                : myth_fail(err, MYTH_EFORMAT,
+                                            "the journal has no sums of the rows: it was begun by another version of "
+                                            "mythos; go on with that, or begin anew with --resume off");
+}
+
 /* The number of a job is in the journal as soon as anything else is. */
 static myth_status open_rows(myth_residual_run *r, bool goes_on, bool is_whole, myth_error *err)
 {
     char folder[PATH_MAX];
+    uint64_t sum[MYTH_ROW_FILE_MAX + 1];
+    const myth_residual_rows_done done = {.n_row = r->st.row, .at = r->st.index_at, .sum = sum, .is_whole = is_whole};
     myth_residual_rows_job job = {.journal = r->o->job};
     bool has = false;
-    myth_status st = MYTH_OK;
+    myth_status st = goes_on ? get_row_sums(r, ROW_SUMS, sum, err) : MYTH_OK;
+    if (st != MYTH_OK)
+        return st;
     if (goes_on)
         st = myth_journal_get_state(r->journal, "rows job", &job.number, sizeof(job.number), &has, err);
     else
@@ -528,8 +551,8 @@ static myth_status open_rows(myth_residual_run *r, bool goes_on, bool is_whole, 
     const char *dir = myth_shares_is_part(r->cli)
                         ? myth_residual_rows_folder(folder, r->o->rows, r->cli->share, r->cli->n_share)
                         : r->o->rows;
-    return myth_residual_rows_open(&r->rows, dir, r->o->layer, r->o->n_layer, r->o->n_row, r->dim, &job, goes_on,
-                                   is_whole, err);
+    return myth_residual_rows_open(&r->rows, dir, r->o->layer, r->o->n_layer, r->o->n_row, r->dim, &job,
+                                   goes_on ? &done : NULL, err);
 }
 
 /* Sums and state of an earlier run, or of shares of one, else of none. */
@@ -643,6 +666,22 @@ void myth_residual_run_close(myth_residual_run *r)
 
 const myth_residual_state *myth_residual_run_state(const myth_residual_run *r) { return &r->st; }
 
+/* Reads what each share wrote, before any of it is put together. */
+static myth_status check_shares(myth_residual_run *r, myth_error *err)
+{
+    uint64_t sum[MYTH_ROW_FILE_MAX + 1];
+    char name[MYTH_JOURNAL_NAME_BYTES];
+    myth_status st = MYTH_OK;
+    for (uint32_t k = 0; k < r->n_share && st == MYTH_OK && !myth_cancelled(r->cli->cancel); k++) {
+        const myth_residual_rows_done done = {.n_row = r->row_of_share[k], .at = r->index_of_share[k], .sum = sum};
+        snprintf(name, sizeof(name), ROW_SUMS " %u", k);
+        st = get_row_sums(r, name, sum, err);
+        if (st == MYTH_OK)
+            st = myth_residual_rows_check_share(&r->rows, k, r->n_share, &done, err);
+    }
+    return st;
+}
+
 /* The journal notes that the rows of all shares are together: only then are their folders removed. */
 static myth_status finish_shares(myth_residual_run *r, myth_error *err)
 {
@@ -652,6 +691,7 @@ static myth_status finish_shares(myth_residual_run *r, myth_error *err)
     MYTH_TRY(myth_journal_get_state(r->journal, "rows", &is, 1, &has, err));
     if (!has) {
         MYTH_TRY(open_rows(r, false, false, err));
+        MYTH_TRY(check_shares(r, err));
         MYTH_TRY(myth_residual_rows_merge(&r->rows, r->n_share, r->row_of_share, r->n_all,
                                           r->o->position != MYTH_POSITION_EVERY, r->cli->cancel, &r->st.index_at, err));
         MYTH_TRY(myth_residual_rows_finish(&r->rows, r->st.index_at, err));

@@ -1,6 +1,8 @@
 /* test_residual_rows.c - the index of the rows that `residuals --rows` keeps, and that a folder is one job's. */
 #include "tests/frontend/cli/cli_run.h"
 
+#include "frontend/jobs/residual_rows.h"
+
 static cli_result r;
 
 /* An id of any length is in the index of the rows whole, on a line with a fault, too, and when shares are put together.
@@ -83,6 +85,102 @@ static void an_index_is_of_the_files_beside_it(void **state)
     assert_string_equal(r.out, "6\n0\n");
 }
 
+/* Puts rows [from, to) of both layers, each value the row's number, and a line for each. */
+static void put_rows(myth_residual_rows *w, uint64_t from, uint64_t to, uint64_t *at)
+{
+    float row[6];
+    for (uint64_t i = from; i < to; i++) {
+        for (int k = 0; k < 6; k++)
+            row[k] = (float)i;
+        for (uint32_t idx = 0; idx < 2; idx++)
+            assert_int_equal(myth_residual_rows_put(w, idx, i, row, NULL), MYTH_OK);
+        assert_int_equal(myth_residual_rows_index(w, at, "a line\n", 7, NULL), MYTH_OK);
+    }
+}
+
+/* The sums are of the rows that are done, however often and where a job was stopped. */
+static void sums_do_not_depend_on_breaks(void **state)
+{
+    enum { N_ROW = 200 };
+    static const uint64_t stop[] = {0, 1, 70, 71, N_ROW};
+    static const uint32_t layer[] = {0, 3};
+    static myth_residual_rows w;
+    char dir[2][256], journal[256], name[300];
+    uint64_t sum[2][3], at = 0;
+    (void)state;
+    snprintf(journal, sizeof(journal), "%s/sums.journal", cli_dir);
+    const myth_residual_rows_job job = {myth_residual_rows_number(), journal};
+    for (int k = 0; k < 2; k++) {
+        snprintf(dir[k], sizeof(dir[k]), "%s/sums%d", cli_dir, k);
+        assert_int_equal(myth_residual_rows_open(&w, dir[k], layer, 2, N_ROW, 6, &job, NULL, NULL), MYTH_OK);
+        at = 0;
+        for (size_t i = 1; i < sizeof(stop) / sizeof(stop[0]); i++) {
+            put_rows(&w, stop[i - 1], stop[i], &at);
+            if (k == 0 && stop[i] < N_ROW)
+                continue; /* in one step */
+            assert_int_equal(myth_residual_rows_sync(&w, stop[i], at, NULL), MYTH_OK);
+            if (k == 0 || i != 2)
+                continue;
+            memcpy(sum[1], w.sum, sizeof(sum[1]));
+            const myth_residual_rows_done done = {.n_row = stop[i], .at = at, .sum = sum[1]};
+            uint64_t more = at; /* what was not synced does not count */
+            put_rows(&w, stop[i], stop[i] + 3, &more);
+            myth_residual_rows_close(&w);
+            assert_int_equal(myth_residual_rows_open(&w, dir[k], layer, 2, N_ROW, 6, &job, &done, NULL), MYTH_OK);
+        }
+        memcpy(sum[k], w.sum, sizeof(sum[k]));
+        myth_residual_rows_close(&w);
+    }
+    assert_memory_equal(sum[0], sum[1], sizeof(sum[0]));
+    assert_true(sum[0][0] == sum[0][1] && sum[0][0] != sum[0][2]);
+    /* each byte counts, the last one too */
+    const myth_residual_rows_done all = {.n_row = N_ROW, .at = at, .sum = sum[0], .is_whole = true};
+    for (int i = 0; i < 3; i++) {
+        static const char *const file[] = {"layer-000.npy", "layer-003.npy", "rows.jsonl"};
+        snprintf(name, sizeof(name), "%s/%s.part", dir[0], file[i]);
+        for (int is_back = 0; is_back < 2; is_back++) {
+            FILE *f = fopen(name, "r+");
+            assert_non_null(f);
+            fseek(f, -1, SEEK_END);
+            const int was = fgetc(f);
+            fseek(f, -1, SEEK_END);
+            fputc(was ^ 1, f);
+            fclose(f);
+            assert_int_equal(myth_residual_rows_open(&w, dir[0], layer, 2, N_ROW, 6, &job, &all, NULL),
+                             is_back ? MYTH_OK : MYTH_EFORMAT);
+            myth_residual_rows_close(&w);
+        }
+    }
+}
+
+/* What the disk or a program changed of the files to go on with, which are in $D/mine and copied in $D/mine1. */
+static void changed_rows_are_refused(const char *job)
+{
+    static const struct {
+        const char *change, *file;
+    } row[] = {
+        {"printf '\\377\\377' | dd of=$F bs=1 seek=130 conv=notrunc", "layer-000.npy.part"}, /* in the first row */
+        {"printf '\\377\\377' | dd of=$F bs=1 seek=130 conv=notrunc", "layer-002.npy.part"},
+        {"printf X | dd of=$F bs=1 seek=3 conv=notrunc", "rows.jsonl.part"},
+        {"truncate -s 20 $F", "rows.jsonl.part"},
+    };
+    char line[512];
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        snprintf(line, sizeof(line), "F=$D/mine/%s; { %s; } 2>/dev/null && ! cmp -s $F $D/mine1/%s", row[i].file,
+                 row[i].change, row[i].file);
+        cli_shell(&r, line);
+        assert_int_equal(r.code, 0);
+        cli_expect(&r, job, 65);
+        snprintf(line, sizeof(line), "/mine/%s: damaged: it is not what the job wrote; begin anew with --resume off",
+                 row[i].file);
+        assert_non_null(strstr(r.err, line));
+        snprintf(line, sizeof(line), "cp $D/mine1/%s $D/mine/%s && test ! -e $D/mine/rows.jsonl", row[i].file,
+                 row[i].file);
+        cli_shell(&r, line);
+        assert_int_equal(r.code, 0);
+    }
+}
+
 /* The rows of a job that was killed are not another's, neither to replace nor to go on with. */
 static void unfinished_rows_are_one_jobs(void **state)
 {
@@ -91,7 +189,7 @@ static void unfinished_rows_are_one_jobs(void **state)
     (void)state;
     write_prompts("many", (int)cli_lines(5000), 3);
     snprintf(line, sizeof(line),
-             "\"$M\" %s & P=$!; i=0; until [ $(cat $D/a.st.journal-wal 2>/dev/null | wc -c) -gt 60000 ] || "
+             "\"$M\" %s & P=$!; i=0; until [ $(cat $D/a.st.journal-wal 2>/dev/null | wc -c) -gt 30000 ] || "
              "[ $i -ge 1000 ]; do sleep 0.01; i=$((i + 1)); done; kill -9 $P; wait $P; "
              "test -e $D/a.st.journal && test -e $D/mine/rows.jsonl.part && test ! -e $D/mine/rows.jsonl",
              job);
@@ -107,6 +205,7 @@ static void unfinished_rows_are_one_jobs(void **state)
     cli_expect(&r, job, 65);
     assert_non_null(strstr(r.err, "/mine: its files are not those of this job; begin anew with --resume off"));
     cli_shell(&r, "cp $D/mark $D/mine/job.part");
+    changed_rows_are_refused(job);
     cli_expect(&r, job, 0);
     assert_non_null(strstr(r.err, "going on after "));
     cli_expect(&r, "residuals " TINY "$D/many -o $D/b.st --rows $D/mine2", 0);
@@ -125,6 +224,7 @@ int main(void)
         cmocka_unit_test(a_long_id_is_whole),
         cmocka_unit_test(other_layers_are_refused),
         cmocka_unit_test(an_index_is_of_the_files_beside_it),
+        cmocka_unit_test(sums_do_not_depend_on_breaks),
         cmocka_unit_test(unfinished_rows_are_one_jobs),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);

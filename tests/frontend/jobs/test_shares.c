@@ -216,8 +216,8 @@ static void shares_are_not_mixed(void **state)
     cli_shell(&r, "rm -rf $D/many*");
 }
 
-/* The folder of a share that is not there, or is cut, ends the merge, which goes on when it is there again; so does one
- * that was ended while it put rows together, or had just done so. */
+/* The folder of a share that is not there, is cut or has a byte changed ends the merge, which goes on when it is whole
+ * again; so does one that was ended while it put rows together, or had just done so. */
 static void rows_of_shares_must_all_be_there(void **state)
 {
     static const struct {
@@ -226,8 +226,11 @@ static void rows_of_shares_must_all_be_there(void **state)
         {"mv $D/many.rows.2-of-3 $D/away", "bring the folder of share 2/3", "mv $D/away $D/many.rows.2-of-3"},
         {"cp -r $D/many.rows.3-of-3 $D/away && truncate -s -4 $D/many.rows.3-of-3/layer-004.npy.part",
          "is not of this job", "rm -r $D/many.rows.3-of-3 && mv $D/away $D/many.rows.3-of-3"},
-        {"cp -r $D/many.rows.1-of-3 $D/away && sed -i 1d $D/many.rows.1-of-3/rows.jsonl.part", "is not of this job",
-         "rm -r $D/many.rows.1-of-3 && mv $D/away $D/many.rows.1-of-3"},
+        {"cp -r $D/many.rows.1-of-3 $D/away && sed -i 1d $D/many.rows.1-of-3/rows.jsonl.part",
+         "/rows.jsonl.part: damaged", "rm -r $D/many.rows.1-of-3 && mv $D/away $D/many.rows.1-of-3"},
+        {"cp -r $D/many.rows.2-of-3 $D/away && printf '\\377\\377' | dd of=$D/many.rows.2-of-3/layer-004.npy.part bs=1 "
+         "seek=130 conv=notrunc 2>/dev/null",
+         "2-of-3/layer-004.npy.part: damaged", "rm -r $D/many.rows.2-of-3 && mv $D/away $D/many.rows.2-of-3"},
     };
     const uint32_t j = 5; /* rows of every token */
     (void)state;
