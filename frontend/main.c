@@ -95,7 +95,7 @@ static void catch_signals(void)
 static int unknown_command(myth_term *term, const char *word)
 {
     const char *near = word[0] == '-' ? NULL : myth_hint_command_like(word);
-    static const char *const own[] = {"--help", "--version"};
+    static const char *const own[] = {"--help", "--version"}, *const topic[] = {MYTH_HELP_EXITS};
     const char *flag = word[0] == '-' && strlen(word) > 2 ? myth_args_nearest(word, own, 2) : NULL;
     char line[256];
     if (flag)
@@ -104,6 +104,8 @@ static int unknown_command(myth_term *term, const char *word)
         snprintf(line, sizeof(line), "%.60s: flags follow the command; mythos --help lists the commands", word);
     else if (near)
         snprintf(line, sizeof(line), "unknown command '%.60s'; did you mean %s?", word, near);
+    else if (myth_args_nearest(word, topic, 1))
+        snprintf(line, sizeof(line), "unknown command '%.60s'; did you mean help %s?", word, topic[0]);
     else
         snprintf(line, sizeof(line), "unknown command '%.60s'; mythos --help lists the commands", word);
     myth_term_error(term, line);
@@ -207,6 +209,8 @@ static int wrong_count(myth_cli *cli)
     else if (is_text && cli->n_arg > 1 + c->max_arg)
         snprintf(hint, sizeof(hint), "put a text of several words in quotes: \"%.60s %.60s ...\"", cli->arg[0],
                  cli->arg[1]);
+    else if (is_more && !is_there && cli->n_arg == 2 && strstr(c->args, "A..B"))
+        snprintf(hint, sizeof(hint), "from one revision to another is %.60s..%.60s", cli->arg[0], last);
     else if (is_there && c->max_arg == 0 && myth_args_find(cli->parsed, "model"))
         snprintf(hint, sizeof(hint), "the model is given by -m %.100s", last);
     return myth_cli_failf(cli, MYTH_EARG, "%s: got %d argument%s, expected %s; %s", c->name, cli->n_arg,
@@ -314,6 +318,11 @@ int main(int argc, char **argv)
         word = "version";
     if (strcmp(word, "help") == 0)
         word = argv[2];
+    const bool is_topic = word != argv[1] && strcmp(word, MYTH_HELP_EXITS) == 0 && argc == 3;
+    if (is_topic) {
+        myth_help_exits(stdout);
+        return flush_stdout(&term, MYTH_EXIT_CLEAN);
+    }
     const myth_command *c = myth_command_named(word);
     if (!c)
         return unknown_command(&term, word);

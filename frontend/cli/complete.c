@@ -1,6 +1,6 @@
 /* complete.c - prints the option tables as completion scripts for three shells.
  *
- * bash   plain words: commands, flags, the words of a choice
+ * bash   plain words: commands, flags, the words of a choice, of a list with commas, of a value that begins with one
  * zsh    _arguments with the help of each flag; an on/off flag is also offered as --no-NAME
  * fish   one line for each flag of each command
  * Quotes all three use single quotes, and write a quote inside them as '\'' */
@@ -11,6 +11,35 @@
 /* A command with --json also takes --format text|json (args.h). */
 static const myth_option format_option = {"format", NULL, MYTH_OPT_CHOICE, "text|json", 0, NULL, 0, 0, "output format"};
 
+/* ---- words ---- */
+
+/* What the value of a flag may be, with "|" in between; NULL = no list of words. */
+static const char *words_of(const myth_option *o, const myth_value_words *values)
+{
+    if (o->kind == MYTH_OPT_CHOICE)
+        return o->value;
+    for (; o->value && values->value; values++)
+        if (strcmp(o->value, values->value) == 0)
+            return values->words;
+    return NULL;
+}
+
+static void put_words(FILE *f, const char *words)
+{
+    for (const char *s = words; *s; s++)
+        fputc(*s == '|' ? ' ' : *s, f);
+}
+
+/* The words that a command's first argument is one of, as its usage spells it: "list|show [RUN]", "[list|prune] [DIR]".
+ * false: it is no word. */
+static bool first_words(char dst[128], const myth_command *c)
+{
+    const char *from = c->args + (c->args[0] == '[');
+    const size_t n = strcspn(from, " ]"), plain = strspn(from, "abcdefghijklmnopqrstuvwxyz|");
+    snprintf(dst, 128, "%.*s", (int)n, from);
+    return n > 0 && plain == n;
+}
+
 /* ---- bash ---- */
 
 static void complete_options(FILE *f, const myth_option_group *g)
@@ -19,21 +48,23 @@ static void complete_options(FILE *f, const myth_option_group *g)
         fprintf(f, "--%s %s", g->opt[i].name, myth_args_is_json(&g->opt[i]) ? "--format " : "");
 }
 
-static void complete_choices(FILE *f, const myth_option_group *g)
+/* command: "" for the flags of every command. */
+static void complete_values(FILE *f, const char *command, const myth_option_group *g, const myth_value_words *values)
 {
     for (size_t i = 0; i < g->n_opt; i++) {
-        const myth_option *o = &g->opt[i];
-        if (o->kind != MYTH_OPT_CHOICE)
+        const myth_option *o = myth_args_is_json(&g->opt[i]) ? &format_option : &g->opt[i];
+        const char *words = words_of(o, values);
+        if (!words)
             continue;
-        fprintf(f, "        --%s) words=\"", o->name);
-        for (const char *s = o->value; *s; s++)
-            fputc(*s == '|' ? ' ' : *s, f);
+        fprintf(f, "    %s--%s) words=\"", command, o->name);
+        put_words(f, words);
         fputs("\" ;;\n", f);
     }
 }
 
-void myth_help_completion_bash(FILE *f)
+void myth_help_completion_bash(FILE *f, const myth_value_words *values)
 {
+    char first[128];
     fputs("# bash completion of mythos; load with: source <(mythos completion bash)\n_mythos()\n{\n"
           "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\"\"\n    COMPREPLY=()\n"
           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        words=\"",
@@ -46,20 +77,20 @@ void myth_help_completion_bash(FILE *f)
     for (int i = 0; myth_commands[i]; i++) {
         const myth_command *c = myth_commands[i];
         for (size_t g = 0; g < c->n_group; g++)
-            for (size_t k = 0; k < c->group[g].n_opt; k++) {
-                const myth_option *o = myth_args_is_json(&c->group[g].opt[k]) ? &format_option : &c->group[g].opt[k];
-                if (o->kind != MYTH_OPT_CHOICE)
-                    continue;
-                fprintf(f, "    %s--%s) words=\"", c->name, o->name);
-                for (const char *s = o->value; *s; s++)
-                    fputc(*s == '|' ? ' ' : *s, f);
-                fputs("\" ;;\n", f);
-            }
+            complete_values(f, c->name, &c->group[g], values);
+        if (first_words(first, c)) {
+            fprintf(f, "    %s%s) [ \"$COMP_CWORD\" -eq 2 ] && words=\"", c->name, c->name);
+            put_words(f, first);
+            fputs("\" ;;\n", f);
+        }
     }
-    fputs("    esac\n    if [ -z \"$words\" ]; then\n        case $prev in\n", f);
-    complete_choices(f, &myth_group_global);
-    fputs("        esac\n    fi\n    if [ -n \"$words\" ]; then\n        COMPREPLY=($(compgen -W \"$words\" -- "
-          "\"$cur\"))\n        return\n    fi\n"
+    fputs("    esac\n    if [ -z \"$words\" ]; then\n    case $prev in\n", f);
+    complete_values(f, "", &myth_group_global, values);
+    /* of a list with commas the last item is completed; what a path follows gets no blank */
+    fputs("    esac\n    fi\n    case $cur in -*) [ \"$COMP_CWORD\" -eq 2 ] && words=\"\" ;; esac\n"
+          "    if [ -n \"$words\" ]; then\n"
+          "        COMPREPLY=($(compgen -P \"${cur%\"${cur##*,}\"}\" -W \"$words\" -- \"${cur##*,}\"))\n"
+          "        case $words in *=*) compopt -o nospace 2>/dev/null ;; esac\n        return\n    fi\n"
           "    case $cur in\n    -*)\n        case ${COMP_WORDS[1]} in\n",
           f);
     for (int i = 0; myth_commands[i]; i++) {
@@ -102,30 +133,36 @@ static bool is_path(const myth_option *o)
     return false;
 }
 
-static void zsh_value(FILE *f, const myth_option *o)
+static void zsh_value(FILE *f, const myth_option *o, const myth_value_words *values)
 {
+    const char *words = words_of(o, values);
     if (o->kind == MYTH_OPT_FLAG)
         return;
     fputc(':', f);
     if (o->kind == MYTH_OPT_CHOICE) {
         fprintf(f, "%s:(", o->name);
-        for (const char *s = o->value; *s; s++)
-            fputc(*s == '|' ? ' ' : *s, f);
+        put_words(f, words);
         fputc(')', f);
         return;
     }
     zsh_text(f, o->value ? o->value : "value");
-    fputs(is_path(o) ? ":_files" : ":", f);
+    if (!words) {
+        fputs(is_path(o) ? ":_files" : ":", f);
+        return;
+    }
+    fputs(is_path(o) ? ":{ if compset -P 1 \"*=\"; then _files; else compadd -S \"\" - " : ":_sequence compadd - ", f);
+    put_words(f, words);
+    fputs(is_path(o) ? "; fi }" : "", f);
 }
 
-static void zsh_spelling(FILE *f, const myth_option *o, const char *spelling, size_t n)
+static void zsh_spelling(FILE *f, const myth_option *o, const char *spelling, size_t n, const myth_value_words *values)
 {
     bool is_long = n > 2 && spelling[1] == '-';
     fprintf(f, " '%s%.*s%s[", o->kind == MYTH_OPT_LIST ? "*" : "", (int)n, spelling,
             o->kind != MYTH_OPT_FLAG && is_long ? "=" : "");
     zsh_text(f, o->help);
     fputc(']', f);
-    zsh_value(f, o);
+    zsh_value(f, o, values);
     fputc('\'', f);
 }
 
@@ -139,25 +176,26 @@ static const char *next_spelling(const char *also, size_t *n)
     return *n ? also : NULL;
 }
 
-static void zsh_group(FILE *f, const myth_option_group *g)
+static void zsh_group(FILE *f, const myth_option_group *g, const myth_value_words *values)
 {
     char name[96];
     size_t n = 0;
     for (size_t i = 0; i < g->n_opt; i++) {
         const myth_option *o = &g->opt[i];
-        zsh_spelling(f, o, name, (size_t)snprintf(name, sizeof(name), "--%s", o->name));
+        zsh_spelling(f, o, name, (size_t)snprintf(name, sizeof(name), "--%s", o->name), values);
         for (const char *s = o->also; (s = next_spelling(s, &n)) != NULL; s += n)
-            zsh_spelling(f, o, s, n);
+            zsh_spelling(f, o, s, n, values);
         if (o->kind == MYTH_OPT_FLAG)
-            zsh_spelling(f, o, name, (size_t)snprintf(name, sizeof(name), "--no-%s", o->name));
+            zsh_spelling(f, o, name, (size_t)snprintf(name, sizeof(name), "--no-%s", o->name), values);
         if (myth_args_is_json(o))
-            zsh_spelling(f, &format_option, "--format", 8);
+            zsh_spelling(f, &format_option, "--format", 8, values);
         fputs(" \\\n           ", f);
     }
 }
 
-void myth_help_completion_zsh(FILE *f)
+void myth_help_completion_zsh(FILE *f, const myth_value_words *values)
 {
+    char first[128];
     fputs("#compdef mythos\n# zsh completion of mythos; put it as _mythos into a folder of $fpath, or load it with: "
           "source <(mythos completion zsh)\n"
           "_mythos()\n{\n    local -a commands\n    local command=${words[2]}\n    if (( CURRENT == 2 )); then\n       "
@@ -177,8 +215,14 @@ void myth_help_completion_zsh(FILE *f)
         const myth_option_group *group[MYTH_HELP_GROUPS];
         myth_help_groups(group, c);
         for (size_t g = 0; group[g]; g++)
-            zsh_group(f, group[g]);
-        fputs(" '--help[show the help]' '*:argument:_files'\n        ;;\n", f);
+            zsh_group(f, group[g], values);
+        fputs(" '--help[show the help]'", f);
+        if (first_words(first, c)) {
+            fputs(" '1:argument:(", f);
+            put_words(f, first);
+            fputs(")'", f);
+        }
+        fputs(" '*:argument:_files'\n        ;;\n", f);
     }
     fputs("    esac\n}\nif [ \"${funcstack[1]}\" = _mythos ]; then\n    _mythos \"$@\"\nelse\n    compdef _mythos "
           "mythos\nfi\n",
@@ -199,7 +243,7 @@ static void fish_text(FILE *f, const char *text)
     }
 }
 
-static void fish_group(FILE *f, const char *command, const myth_option_group *g)
+static void fish_group(FILE *f, const char *command, const myth_option_group *g, const myth_value_words *values)
 {
     size_t n = 0;
     for (size_t i = 0; i < g->n_opt; i++) {
@@ -214,13 +258,14 @@ static void fish_group(FILE *f, const char *command, const myth_option_group *g)
                     : n == 2    ? "-s"
                                 : "-o",
                     (int)(n - (s[1] == '-' ? 2 : 1)), s + (s[1] == '-' ? 2 : 1));
-        if (o->kind == MYTH_OPT_CHOICE) {
-            fputs(" -x -a '", f);
-            for (const char *s = o->value; *s; s++)
-                fputc(*s == '|' ? ' ' : *s, f);
-            fputc('\'', f);
-        } else if (o->kind != MYTH_OPT_FLAG) {
+        const char *words = words_of(o, values);
+        if (o->kind != MYTH_OPT_FLAG)
             fputs(is_path(o) ? " -r -F" : " -x", f);
+        if (words) {
+            const bool has_commas = o->kind != MYTH_OPT_CHOICE && !is_path(o);
+            fputs(has_commas ? " -a '(__fish_append , " : " -a '", f);
+            put_words(f, words);
+            fputs(has_commas ? ")'" : "'", f);
         }
         fputs(" -d '", f);
         fish_text(f, o->help);
@@ -231,8 +276,9 @@ static void fish_group(FILE *f, const char *command, const myth_option_group *g)
     }
 }
 
-void myth_help_completion_fish(FILE *f)
+void myth_help_completion_fish(FILE *f, const myth_value_words *values)
 {
+    char first[128];
     fputs("# fish completion of mythos; load with: mythos completion fish | source\n", f);
     for (int i = 0; myth_commands[i]; i++) {
         fprintf(f, "complete -c mythos -n __fish_use_subcommand -f -a %s -d '", myth_commands[i]->name);
@@ -243,8 +289,16 @@ void myth_help_completion_fish(FILE *f)
         const myth_option_group *group[MYTH_HELP_GROUPS];
         myth_help_groups(group, myth_commands[i]);
         for (size_t g = 0; group[g] != &myth_group_global; g++)
-            fish_group(f, myth_commands[i]->name, group[g]);
+            fish_group(f, myth_commands[i]->name, group[g], values);
+        if (!first_words(first, myth_commands[i]))
+            continue;
+        fprintf(f, "complete -c mythos -n '__fish_seen_subcommand_from %s; and not __fish_seen_subcommand_from ",
+                myth_commands[i]->name);
+        put_words(f, first);
+        fputs("' -a '", f);
+        put_words(f, first);
+        fputs("'\n", f);
     }
-    fish_group(f, NULL, &myth_group_global);
+    fish_group(f, NULL, &myth_group_global, values);
     fputs("complete -c mythos -l help -s h -d 'show the help'\n", f);
 }

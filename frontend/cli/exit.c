@@ -22,6 +22,10 @@ static const myth_exit_row table[] = {
     {MYTH_EXIT_INTERRUPTED, "ended by a second interrupt"},
 };
 
+const char myth_exit_order[] =
+    "Where several apply, a failure (65 and above, or 2) comes before 1, and 1 before 3: findings "
+    "hide that the run was incomplete, and the report says so.";
+
 const myth_exit_row *myth_exit_table(size_t *n)
 {
     *n = sizeof(table) / sizeof(table[0]);

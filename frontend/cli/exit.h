@@ -1,4 +1,4 @@
-/* exit.h - every exit code of the command; exit.c has the one table that the man page prints and tests check.
+/* exit.h - every exit code of the command; exit.c has the one table that help and the man page print and tests check.
  *
  * Order    when several apply: failure before 1 before 3 before 0. A failure hides findings, findings hide an
  *          incomplete run */
@@ -35,6 +35,7 @@ typedef struct {
 } myth_exit_row;
 
 const myth_exit_row *myth_exit_table(size_t *n);
+extern const char myth_exit_order[]; /* which of several applies, for a person */
 int myth_exit_of(myth_status st);
 /* A status that has this code; MYTH_EIO where none has. */
 myth_status myth_exit_status(int code);

@@ -125,11 +125,11 @@ void myth_help_overview(FILE *f)
         print_wrapped(f, myth_commands[i]->help, 17, 17);
     }
     fputc('\n', f);
-    print_wrapped(
-        f,
-        "mythos COMMAND --help lists the flags of a command. Every long flag --some-name may also be given as "
-        "MYTHOS_SOME_NAME, or as some-name = value in ~/.config/mythos/config.",
-        0, 0);
+    print_wrapped(f,
+                  "mythos COMMAND --help lists the flags of a command, mythos help " MYTH_HELP_EXITS
+                  " the exit codes. Every long flag --some-name may also be given as "
+                  "MYTHOS_SOME_NAME, or as some-name = value in ~/.config/mythos/config.",
+                  0, 0);
 }
 
 void myth_help_command(FILE *f, const myth_command *c)
@@ -144,6 +144,19 @@ void myth_help_command(FILE *f, const myth_command *c)
     myth_help_groups(group, c);
     for (size_t i = 0; group[i]; i++)
         print_group(f, c, group[i]);
+}
+
+void myth_help_exits(FILE *f)
+{
+    size_t n;
+    const myth_exit_row *row = myth_exit_table(&n);
+    fputs("exit codes of every command:\n", f);
+    for (size_t i = 0; i < n; i++) {
+        fprintf(f, "  %3d  ", row[i].code);
+        print_wrapped(f, row[i].meaning, 7, 7);
+    }
+    fputc('\n', f);
+    print_wrapped(f, myth_exit_order, 0, 0);
 }
 
 /* ---- man ---- */
@@ -194,6 +207,9 @@ static void man_exits(FILE *f)
         roff(f, row[i].meaning);
         fputs(".\n", f);
     }
+    fputs(".P\n", f);
+    roff(f, myth_exit_order);
+    fputc('\n', f);
 }
 
 static void man_environment(FILE *f)

@@ -22,10 +22,17 @@ void myth_help_command(FILE *f, const myth_command *c);
 /* Prints a man page in roff. c NULL: mythos(1), with all commands, the flags of every command, files and exit codes.
  * Else mythos-COMMAND(1), with its usage, its flags and their environment variables. */
 void myth_help_man(FILE *f, const myth_command *c);
-/* complete.c */
-void myth_help_completion_bash(FILE *f);
-void myth_help_completion_zsh(FILE *f);
-void myth_help_completion_fish(FILE *f);
+/* The exit codes, as a topic of help. */
+#define MYTH_HELP_EXITS "exit-codes"
+void myth_help_exits(FILE *f);
+/* complete.c. values: what may stand for a value of that name, with "|" in between, where a choice does not say it:
+ * "ID,ID" a list of them, "FORM=PATH" what a path follows. The last row's value is NULL. */
+typedef struct {
+    const char *value, *words;
+} myth_value_words;
+void myth_help_completion_bash(FILE *f, const myth_value_words *values);
+void myth_help_completion_zsh(FILE *f, const myth_value_words *values);
+void myth_help_completion_fish(FILE *f, const myth_value_words *values);
 
 #ifdef __cplusplus
 }

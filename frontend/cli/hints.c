@@ -303,5 +303,10 @@ const char *myth_hint_command_like(const char *word)
     size_t n = 0;
     for (; n < sizeof(name) / sizeof(name[0]) && myth_commands[n]; n++)
         name[n] = myth_commands[n]->name;
-    return myth_args_nearest(word, name, n);
+    const char *near = myth_args_nearest(word, name, n);
+    for (size_t i = 0; i < n && !near; i++) {
+        const char *part = strchr(name[i], '-');
+        near = part && strcmp(part + 1, word) == 0 ? name[i] : NULL;
+    }
+    return near;
 }

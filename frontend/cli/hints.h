@@ -35,7 +35,7 @@ myth_status myth_hint_check_apart(const myth_cli *cli, myth_error *err);
 myth_status myth_hint_check_input(const myth_cli *cli, const char *path, myth_error *err);
 /* The first command that has the flag, "--staged" or "-k"; NULL = none. */
 const char *myth_hint_command_of(const char *word, size_t len);
-/* The command that the word is probably a misspelling of; NULL = none. */
+/* The command that the word is probably a misspelling of, or whose name ends with it: "diff"; NULL = none. */
 const char *myth_hint_command_like(const char *word);
 
 #ifdef __cplusplus

@@ -3,6 +3,7 @@
 #include "frontend/cli/help.h"
 #include "frontend/cli/hints.h"
 #include "frontend/cli/json_out.h"
+#include "frontend/inspect/report/outputs.h"
 #include "version.h"
 
 #include <string.h>
@@ -33,17 +34,35 @@ const myth_command myth_cmd_man = {
     .run = run_man,
 };
 
+/* The values of flags that are words without being a choice of one. */
+#define FIRST_FORM(ID, name, has_summary)              #name "="
+#define NEXT_FORM(ID, name, has_summary)               "|" #name "="
+#define RULE(id, cwe, severity, title, help)           id "|"
+#define CHANGE_RULE(id, cwe, severity, title, help)    RULE(id, cwe, severity, title, help)
+#define CANDIDATE_RULE(id, cwe, severity, title, help) RULE(id, cwe, severity, title, help)
+static const myth_value_words values[] = {
+    {"FORM=PATH", MYTH_FORM_ROWS(FIRST_FORM, NEXT_FORM)},
+    {
+        "ID,ID",
+#include "frontend/inspect/rules/rules.def"
+    },
+    {NULL, NULL},
+};
+#undef CANDIDATE_RULE
+#undef CHANGE_RULE
+#undef RULE
+
 static int run_completion(myth_cli *cli, const void *opts)
 {
     static const struct {
         const char *name;
-        void (*print)(FILE *f);
+        void (*print)(FILE *f, const myth_value_words *values);
     } shell[] = {
         {"bash", myth_help_completion_bash}, {"zsh", myth_help_completion_zsh}, {"fish", myth_help_completion_fish}};
     (void)opts;
     for (size_t i = 0; i < sizeof(shell) / sizeof(shell[0]); i++)
         if (strcmp(cli->arg[0], shell[i].name) == 0) {
-            shell[i].print(stdout);
+            shell[i].print(stdout, values);
             return MYTH_EXIT_CLEAN;
         }
     return myth_cli_failf(cli, MYTH_EARG, "completion: got '%s', expected bash, zsh or fish", cli->arg[0]);

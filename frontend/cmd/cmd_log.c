@@ -5,6 +5,7 @@
 #include "frontend/inspect/log/runlog_replay.h"
 #include "frontend/inspect/log/runlog_state.h"
 #include "frontend/inspect/log/runlog_why.h"
+#include "frontend/inspect/rules/rules.h"
 #include "frontend/cli/json_out.h"
 #include "frontend/cli/cli.h"
 
@@ -491,20 +492,45 @@ static int run_show(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int64
 
 /* ---- why ---- */
 
+/* Writes the numbers of a record's findings of a rule, as many as have room; returns how many they are. */
+static size_t findings_of(char dst[64], const json_t *list, const char *rule)
+{
+    enum { CAP = 64, ROOM = 16 };
+    size_t n = 0, len = 0, i;
+    const json_t *v;
+    dst[0] = '\0';
+    json_array_foreach(list, i, v)
+    {
+        if (strcmp(myth_doc_text(v, "rule"), rule) != 0)
+            continue;
+        if (len + ROOM < CAP)
+            len += (size_t)snprintf(dst + len, CAP - len, n ? ", %zu" : "%zu", i + 1);
+        else if (dst[len - 1] != '.')
+            len += (size_t)snprintf(dst + len, CAP - len, ", ...");
+        n++;
+    }
+    return n;
+}
+
 static int run_why(myth_cli *cli, const log_opts *o, myth_runlog_file *f, int64_t run, const json_t *doc,
                    const char *what)
 {
     myth_error err = {0};
     myth_why_target target = {.finding = -1};
-    char path[PATH_MAX], *list = NULL;
+    char path[PATH_MAX], of_rule[64], *list = NULL;
     size_t n = 0;
-    const json_t *v, *place;
+    const json_t *v, *place, *all = json_object_get(json_object_get(doc, "report"), "findings");
     size_t i, k;
-    if (what && !myth_runlog_why_target(&target, path, sizeof(path), doc, what))
-        return myth_cli_failf(
-            cli, MYTH_EARG, "log why: run %lld has no finding %s; it has %zu, which mythos log show %lld lists",
-            (long long)run, what, json_array_size(json_object_get(json_object_get(doc, "report"), "findings")),
-            (long long)run);
+    const bool is_rule = what && myth_rule_find(what, strlen(what)) >= 0;
+    const size_t n_of_rule = is_rule ? findings_of(of_rule, all, what) : 0;
+    if (n_of_rule > 1)
+        return myth_cli_failf(cli, MYTH_EARG, "log why: run %lld has %zu findings of %s: %s; name one by its number",
+                              (long long)run, n_of_rule, what, of_rule);
+    const char *one = n_of_rule ? of_rule : what;
+    if ((is_rule && !n_of_rule) || (what && !myth_runlog_why_target(&target, path, sizeof(path), doc, one)))
+        return myth_cli_failf(cli, MYTH_EARG,
+                              "log why: run %lld has no finding %s%s; it has %zu, which mythos log show %lld lists",
+                              (long long)run, is_rule ? "of " : "", what, json_array_size(all), (long long)run);
     if (json_object_get(doc, "index")) {
         myth_status st = myth_runlog_file_text(f, myth_runlog_texts_of(doc, run), "index_files", &list, &n, &err);
         if (st != MYTH_OK && st != MYTH_ENOTFOUND)
@@ -749,7 +775,8 @@ const myth_command myth_cmd_log = {
               "questions about it: was evidence missed, "
               "was a file absent, was something truncated, was most of it noise, was a finding invented, was a "
               "definition split, or was it hidden among copies and tests; WHAT is a "
-              "finding (its number or fingerprint), PATH:LINE or PATH. replay runs the same inspection again and "
+              "finding (its number, its fingerprint or its rule), PATH:LINE or PATH. replay runs the same inspection "
+              "again and "
               "compares the bytes: exit 0 when they are equal, 1 with the first difference, 3 with every reason when "
               "it cannot be repeated. prune deletes the oldest runs, by number, age or size; --dry-run counts them. "
               "An inspection that ends does the same by --log-keep (1,000 runs) and --log-max-size (64 MiB).\n"

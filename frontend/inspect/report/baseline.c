@@ -2,6 +2,7 @@
  * the report's findings. */
 #include "baseline.h"
 
+#include "frontend/cli/hints.h"
 #include "frontend/cli/json_out.h"
 
 #include "engine/base/chars.h"
@@ -211,6 +212,11 @@ myth_status myth_baseline_open(myth_baseline **out, myth_mem *mem, const char *p
     if (may_be_missing && access(path, F_OK) != 0 && errno == ENOENT) {
         *out = b;
         return MYTH_OK;
+    }
+    if (access(path, F_OK) != 0 && errno == ENOENT) {
+        char hint[128];
+        myth_hint_missing(hint, sizeof(hint), path);
+        MYTH_TRY(myth_fail(err, MYTH_ENOTFOUND, "%.80s: no such file (--update-baseline makes it)%s", path, hint));
     }
     MYTH_TRY(myth_file_read(&text, &len, mem, path, MYTH_BASELINE_MAX, err));
     size_t n_blank = 0;

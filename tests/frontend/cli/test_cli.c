@@ -3,6 +3,7 @@
 #include "cli_run.h"
 
 #include "frontend/cli/environment.h"
+#include "frontend/cli/exit.h"
 
 #include <pwd.h>
 #include <signal.h>
@@ -28,6 +29,15 @@ static void help_and_usage(void **state)
     assert_non_null(strstr(r.out, "generate"));
     cli_expect(&r, "help plan", 0);
     assert_non_null(strstr(r.out, "--cache-type-k"));
+    cli_expect(&r, "help exit-codes", 0);
+    size_t n;
+    const myth_exit_row *row = myth_exit_table(&n);
+    for (size_t i = 0; i < n; i++) { /* a row for each, as the table has them */
+        char line[64];
+        snprintf(line, sizeof(line), "\n  %3d  %.20s", row[i].code, row[i].meaning);
+        assert_non_null(strstr(r.out, line));
+    }
+    assert_non_null(strstr(r.out, "Where several apply"));
     cli_expect(&r, "plan --help", 0);
     assert_non_null(strstr(r.out, "--mem-limit"));
     cli_expect(&r, "generat", 2);

@@ -28,7 +28,8 @@ for c in commands:
     words = shlex.split(cases[c].replace("\\\n", " "))
     assert words[0] == "_arguments", words[0]
     spec = {re.match(r"\*?(-[^\[=]*)", w).group(1): w for w in words if re.match(r"\*?-[^\[]+\[", w)}
-    mine = {l[l.index("-l") + 1]: l for l in fish if f"__fish_seen_subcommand_from {c}" in l or "-n" not in l}
+    mine = {l[l.index("-l") + 1]: l for l in fish 
+            if (f"__fish_seen_subcommand_from {c}" in l or "-n" not in l) and "-l" in l}
     row = r"^  ((?:-\S+, )*)--([a-z0-9-]+)(?: (\S+))?(?:\s{2,}(.*))?$"
     for also, flag, value, text in re.findall(row, run(c, "--help"), re.M):
         n_flag += 1
@@ -37,11 +38,37 @@ for c in commands:
         if value and "|" in value and value == value.lower():
             assert "(" + value.replace("|", " ") + ")" in spec["--" + flag], spec["--" + flag]
             assert mine[flag][mine[flag].index("-a") + 1].split() == value.split("|"), mine[flag]
+        if value == "FORM=PATH":
+            assert " sarif= " in spec["--" + flag] and "sarif=" in mine[flag][mine[flag].index("-a") + 1].split(), c
+        if value == "ID,ID":
+            assert " double-free " in spec["--" + flag], spec["--" + flag]
+            assert mine[flag][mine[flag].index("-a") + 1].startswith("(__fish_append , ") and "-F" not in mine[flag], c
         for a in also.replace(",", " ").split():
             assert a in spec, (c, a)
+for c, first in ("log", "list show why replay prune"), ("completion", "bash zsh fish"), ("index", "list prune"):
+    assert f"1:argument:({first})" in shlex.split(cases[c].replace("\\\n", " ")), c
+    assert any(l[l.index("-a") + 1] == first and f"from {c}; and not" in l[l.index("-n") + 1] for l in fish
+               if "-a" in l and "-n" in l), c
 print(n_flag, "flags of", len(commands), "commands")
 END
 bash -n "$dir/bash"
+# What bash offers behind these words, of which the last is under way.
+offers() {
+    want=$1
+    shift
+    got=$(bash -c '. "$0"; COMP_WORDS=(mythos "$@") COMP_CWORD=$#; _mythos; echo "${COMPREPLY[*]}"' "$dir/bash" "$@")
+    [ "$got" = "$want" ] || fail "behind $*: $got"
+}
+offers "list show why replay prune" log ""
+offers "show" log s
+offers "" log show ""
+offers "--json" log --js
+offers "sarif=" inspect --output sa
+offers "double-free" inspect --rules double
+offers "weak-hash,double-free" inspect --skip-rules weak-hash,double
+offers "high" inspect --fail-level hi
+offers "reserve" inspect --mem-mode r
+offers "inspect-diff" inspect-d
 if command -v zsh >/dev/null; then zsh -n "$dir/zsh"; else bash -n "$dir/zsh" &&
     echo "SKIPPED zsh: not installed, its script was read by bash alone"; fi
 if command -v fish >/dev/null; then fish -n "$dir/fish"; else echo \

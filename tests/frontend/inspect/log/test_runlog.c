@@ -576,6 +576,25 @@ static void test_killed(void **state)
     assert_int_equal(run_quietly("$M log replay " LOG), 0);
 }
 
+/* A rule names its finding where the run has one of it; where it has more, the message has their numbers. */
+static void test_why_of_a_rule(void **state)
+{
+    (void)state;
+    new_log();
+    put_file("two.c", "#include <stdlib.h>\n\nvoid f(char *p)\n{\n    free(p);\n    free(p);\n}\n\nvoid g(char *q)\n"
+                      "{\n    free(q);\n    free(q);\n}\n");
+    put_file("one.c", "#include <stdlib.h>\n\nvoid f(char *p)\n{\n    free(p);\n    free(p);\n}\n");
+#define FREED "--find candidates --confidence 0 --rules double-free --fail-level never "
+    assert_int_equal(run_quietly("$M inspect-file $D/one.c " LOG FREED), 0);
+    assert_int_equal(run_quietly("$M inspect-file $D/two.c " LOG FREED), 0);
+    assert_int_equal(run_quietly("$M log why double-free " LOG), 2);
+    assert_non_null(strstr(r.err, "run 2 has 2 findings of double-free: 1, 2; name one by its number"));
+    assert_int_equal(run_quietly("$M log why last use-after-free " LOG), 2);
+    assert_non_null(strstr(r.err, "run 2 has no finding of use-after-free; it has 2, which mythos log show 2 lists"));
+    assert_int_equal(run_quietly("$M log why 1 1 " LOG "--json >$D/by_number"), 0);
+    assert_int_equal(run_quietly("$M log why 1 double-free " LOG "--json | cmp - $D/by_number"), 0);
+}
+
 static void test_why(void **state)
 {
     (void)state;
@@ -649,6 +668,7 @@ int main(void)
         cmocka_unit_test(test_runs_at_once),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_why),
+        cmocka_unit_test(test_why_of_a_rule),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);
 }
