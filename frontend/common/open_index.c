@@ -141,9 +141,9 @@ myth_status myth_cli_unparsed(char line[160], uint64_t *n, myth_index *x, myth_e
     if (st != MYTH_OK || u.n == 0)
         return st;
     if (u.n == 1)
-        myth_fail(&safe, MYTH_ELIMIT, "%.60s was not read for definitions (%.60s)", u.path, u.note);
+        myth_fail(&safe, MYTH_ELIMIT, "%.50s was not read for definitions (%.80s)", u.path, u.note);
     else
-        myth_fail(&safe, MYTH_ELIMIT, "%llu files were not read for definitions, the first %.50s (%.50s)",
+        myth_fail(&safe, MYTH_ELIMIT, "%llu files were not read for definitions, the first %.30s (%.70s)",
                   (unsigned long long)u.n, u.path, u.note);
     snprintf(line, 160, "%.159s", safe.msg);
     return MYTH_OK;

@@ -415,11 +415,11 @@ static bool is_shaped(char *note, size_t cap, const unsigned char *text, uint64_
         ['\n'] = LINE, ['('] = OPEN, ['['] = OPEN, ['{'] = OPEN, [')'] = CLOSE, [']'] = CLOSE, ['}'] = CLOSE};
     uint64_t line_start = 0, depth = 0, line = 1;
     if (n > MYTH_PARSE_FILE_BYTES) {
-        snprintf(note, cap, "parse: larger than %d bytes", MYTH_PARSE_FILE_BYTES);
+        snprintf(note, cap, "parse: larger than %d bytes; split it to have it read", MYTH_PARSE_FILE_BYTES);
         return false;
     }
     if (n >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0)) {
-        snprintf(note, cap, "parse: UTF-16");
+        snprintf(note, cap, "parse: UTF-16; save it as UTF-8 to have it read");
         return false;
     }
     for (uint64_t i = 0; i <= n; i++) {
@@ -428,8 +428,8 @@ static bool is_shaped(char *note, size_t cap, const unsigned char *text, uint64_
             continue; /* most bytes are of this kind */
         if (is == LINE) {
             if (i - line_start > MYTH_PARSE_LINE_BYTES) {
-                snprintf(note, cap, "parse: line %llu is longer than %d bytes", (unsigned long long)line,
-                         MYTH_PARSE_LINE_BYTES);
+                snprintf(note, cap, "parse: line %llu is longer than %d bytes; break it to have the file read",
+                         (unsigned long long)line, MYTH_PARSE_LINE_BYTES);
                 return false;
             }
             line_start = i + 1;

@@ -31,6 +31,13 @@ static myth_status wrong(const reader *r, const char *what, myth_error *err)
     return myth_fail(err, MYTH_EFORMAT, "diff: line %u: %s", r->line_no, what);
 }
 
+/* The lines of a hunk are not those that its head counts. */
+static myth_status miscounted(uint32_t line, const char *what, myth_error *err)
+{
+    return myth_fail(err, MYTH_EFORMAT,
+                     "diff: line %u: %s; the patch was cut off or edited: make it anew, as with git diff", line, what);
+}
+
 static myth_status no_memory(myth_error *err) { return myth_fail(err, MYTH_ENOMEM, "diff: no memory"); }
 
 /* ---- lines ---- */
@@ -448,16 +455,18 @@ static myth_status read_hunk(reader *r, myth_error *err)
     r->new_next = new_at + new_n;
     uint32_t change = 0; /* first line of the change that is being read; 0 = none */
     while (old_n > 0 || new_n > 0) {
-        if (!next_line(r))
-            return myth_fail(err, MYTH_EFORMAT, "diff: line %u: a hunk ends %u and %u lines early", header, old_n,
-                             new_n);
+        if (!next_line(r)) {
+            char early[80];
+            snprintf(early, sizeof(early), "the hunk ends %u old and %u new lines early", old_n, new_n);
+            return miscounted(header, early, err);
+        }
         /* An empty line is an empty line of context whose leading blank was lost, as in mails. */
         char c = r->n_line > 0 && !(r->n_line == 1 && r->line[0] == '\r') ? r->line[0] : ' ';
         bool ok = true;
         switch (c) {
         case ' ':
             if (old_n == 0 || new_n == 0)
-                return wrong(r, "a line more than the hunk counts", err);
+                return miscounted(r->line_no, "a line more than the hunk counts", err);
             old_n--;
             new_n--;
             new_at++;
@@ -466,20 +475,20 @@ static myth_status read_hunk(reader *r, myth_error *err)
             break;
         case '-':
             if (old_n == 0)
-                return wrong(r, "a removed line more than the hunk counts", err);
+                return miscounted(r->line_no, "a removed line more than the hunk counts", err);
             old_n--;
             change = change ? change : new_at;
             ok = put_removed(r, change);
             break;
         case '+':
             if (new_n == 0)
-                return wrong(r, "an added line more than the hunk counts", err);
+                return miscounted(r->line_no, "an added line more than the hunk counts", err);
             new_n--;
             change = change ? change : new_at;
             ok = put_added(r, new_at++);
             break;
         case '\\': break; /* No newline at end of file */
-        default: return wrong(r, "a line in a hunk that begins with none of ' ', '+', '-'", err);
+        default: return miscounted(r->line_no, "a line in a hunk that begins with none of ' ', '+', '-'", err);
         }
         if (!ok)
             return no_memory(err);

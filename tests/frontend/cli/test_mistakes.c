@@ -91,6 +91,7 @@ static void make_files(void)
     put_text("not.gguf", "hello, this is no model\n");
     put("cut.gguf", "GGUF\3\0\0\0", 8);
     put_text("bad.diff", "no diff at all\n");
+    put_text("cut.diff", "--- a/a.c\n+++ b/a.c\n@@ -1,3 +1,3 @@\n int a;\n");
     put_text("not.db", "this is no database, but a text of some length that says so\n");
     put_text("org/name/README", "no model\n");
     put_text("bad.config", "no value here\n");

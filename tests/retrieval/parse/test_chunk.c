@@ -476,6 +476,29 @@ static void nests_too_deep(void **state)
     }
 }
 
+/* A text that is not read for its form alone: the note says what of it, and what helps. */
+static void what_is_not_read_says_what_helps(void **state)
+{
+    (void)state;
+    enum { MOST = MYTH_PARSE_LINE_BYTES };
+    static unsigned char text[MOST + 32];
+    static const unsigned char wide[] = "\xff\xfei\0n\0t\0";
+    myth_chunks k;
+    for (int more = 0; more < 2; more++) {
+        const size_t n = (size_t)MOST + (size_t)more;
+        memcpy(text, "int a;\n", 7);
+        memset(text + 7, ' ', n);
+        memcpy(text + 7, "int b;", 6);
+        assert_int_equal(myth_chunk_file(&k, chunker, "c", "long.c", text, 7 + n, NULL), MYTH_OK);
+        assert_string_equal(k.note,
+                            more ? "parse: line 2 is longer than 20480 bytes; break it to have the file read" : "");
+        release(&k);
+    }
+    assert_int_equal(myth_chunk_file(&k, chunker, "c", "wide.c", wide, 8, NULL), MYTH_OK);
+    assert_string_equal(k.note, "parse: UTF-16; save it as UTF-8 to have it read");
+    release(&k);
+}
+
 static void directives(void **state)
 {
     static const char text[] = "#include \"a.h\"\nX_BEGIN_DECLS\n\nint f(int a)\n{\n    return g(a,\n#ifdef A\n        "
@@ -718,6 +741,7 @@ int main(void)
         cmocka_unit_test(failing_memory),
         cmocka_unit_test(oversized_function),
         cmocka_unit_test(nests_too_deep),
+        cmocka_unit_test(what_is_not_read_says_what_helps),
         cmocka_unit_test(macros_of_declarations),
         cmocka_unit_test(newer_kotlin),
         cmocka_unit_test(item_macros),

@@ -175,11 +175,14 @@ static void refused(void **state)
         "git diff --no-color");
     expect_refused("diff --cc x.c\nindex 1,2..3\n--- a/x.c\n+++ b/x.c\n@@@ -1,1 -1,1 +1,1 @@@\n- a\n", "combined");
     expect_refused(HEAD "@@@ -1 -1 +1 @@@\n", "combined");
-    expect_refused(HEAD "@@ -1,3 +1,3 @@\n a\n", "early");
+    expect_refused(HEAD "@@ -1,3 +1,4 @@\n a\n",
+                   "diff: line 4: the hunk ends 2 old and 3 new lines early; the patch was cut off or edited: make it "
+                   "anew, as with git diff");
     expect_refused(HEAD "@@ -1,1 +1,1 @@\n a\n@@ -1 +1 @@\n b\n", "overlaps");
     expect_refused(HEAD "@@ -5 +5 @@\n-a\n+b\n@@ -2 +2 @@\n-a\n+b\n", "goes back");
-    expect_refused(HEAD "@@ -1,2 +1 @@\n+a\n+b\n", "more than the hunk");
-    expect_refused(HEAD "@@ -1 +1 @@\nx\n", "begins with none");
+    expect_refused(HEAD "@@ -1,2 +1 @@\n+a\n+b\n",
+                   "line 6: an added line more than the hunk counts; the patch was cut");
+    expect_refused(HEAD "@@ -1 +1 @@\nx\n", "begins with none of ' ', '+', '-'; the patch was cut");
     expect_refused(HEAD "@@ -a,1 +1 @@\n a\n", "does not begin");
     expect_refused(HEAD "@@ -1,99999999999999999999 +1 @@\n a\n", "does not begin");
     expect_refused(HEAD "@@ -4294967295 +1 @@\n a\n", "does not begin");
