@@ -198,9 +198,7 @@ static void on_exchange(void *user, const myth_exchange *x)
 
 static int exit_of_report(const myth_inspect_flags *o, const myth_inspect_job *job, const myth_report *r)
 {
-    const bool may_lack = o->allow_unknown || (job->may_lack && job->may_lack(r));
-    const bool is_whole = r->complete || (may_lack && myth_report_lacks_languages(r));
-    int code = is_whole ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
+    int code = r->complete || myth_inspect_may_lack(o, job, r) ? MYTH_EXIT_CLEAN : MYTH_EXIT_INCOMPLETE;
     if (r->is_question)
         return r->complete && !r->n_sentence ? MYTH_EXIT_FINDINGS : code;
     if (r->summary.is_asked && !r->summary.why_none && r->complete && !r->n_sentence)
@@ -217,6 +215,7 @@ static myth_status render(run *w, const myth_report *report, myth_error *err)
 {
     myth_report r = *report;
     const char *why;
+    r.is_lack_allowed = myth_inspect_may_lack(w->o, w->job, report);
     r.since = w->o->since;
     r.left_out = w->job->left_out;
     r.category = w->o->category;

@@ -83,6 +83,12 @@ typedef struct {
     const char *unwanted; /* what findings are that `wants` refuses, and how to see them; NULL = nothing to say */
 } myth_inspect_job;
 
+/* Whether all that a report lacks is code in languages without rules, which the flag or the job allows. */
+static inline bool myth_inspect_may_lack(const myth_inspect_flags *o, const myth_inspect_job *job, const myth_report *r)
+{
+    return myth_report_lacks_languages(r) && (o->allow_unknown || (job->may_lack && job->may_lack(r)));
+}
+
 /* What the help of each command says about who finds. */
 #define MYTH_INSPECT_FINDS                                                                                         \
     "Without -m rules find places in the code, and the judge that ships accepts each or not by one word; with -m " \

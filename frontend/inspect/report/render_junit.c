@@ -13,6 +13,8 @@
  *          active finding, and a case that passes for each inspected file without any of these: a report without
  *          findings has results, too, which build servers want. A document that a change touches is no case where rules
  *          alone look, as they pass it by
+ * Skipped  where what is missing does not fail the run, its rows are skipped and no errors: then the file and the exit
+ *          code say the same
  * Name     readers compare two runs by class and name, and of equal ones some show the first: a finding's has the begin
  *          of its fingerprint, so that it stays when lines move; without fingerprints its line
  * Class    readers take what stands in front of the last dot as a package, so it is not the path
@@ -92,7 +94,10 @@ static void incomplete(FILE *f, const myth_report *r, const myth_missed *m)
     if (m && m->first)
         fprintf(f, " lines %u-%u", m->first, m->last);
     place(f, m ? m->path : NULL, m ? m->first : 0);
-    fprintf(f, ">\n<error type=\"%s\" message=\"", type);
+    if (r->is_lack_allowed)
+        fputs(">\n<skipped message=\"", f);
+    else
+        fprintf(f, ">\n<error type=\"%s\" message=\"", type);
     myth_show_cstr(r, m ? m->why : myth_report_incomplete(r), myth_show_attribute, f);
     fputs("\"/>\n</testcase>\n", f);
 }
@@ -136,19 +141,23 @@ static uint32_t put_passing(FILE *f, const myth_report *r)
 void myth_render_junit(FILE *f, const myth_report *r, const myth_term *t)
 {
     uint32_t n_failure = 0;
-    const uint32_t n_error = r->n_missed + !r->complete, n_file = put_passing(NULL, r);
+    const uint32_t n_skipped = r->is_lack_allowed ? r->n_missed : 0,
+                   n_error = r->is_lack_allowed ? 0 : r->n_missed + !r->complete, n_file = put_passing(NULL, r);
     (void)t;
     for (uint32_t i = 0; i < r->n_finding; i++)
         n_failure += myth_report_is_active(r, i);
-    const bool is_empty = n_failure + n_error + n_file == 0; /* the inspection as a whole passes */
-    const uint32_t n = n_failure + n_error + n_file + is_empty;
+    const bool is_empty = n_failure + n_error + n_skipped + n_file == 0; /* the inspection as a whole passes */
+    const uint32_t n = n_failure + n_error + n_skipped + n_file + is_empty;
     fprintf(f,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"mythos\" tests=\"%u\" failures=\"%u\" "
             "errors=\"%u\">\n<testsuite name=\"",
             n, n_failure, n_error);
     myth_show_title(r, myth_show_attribute, f);
-    fprintf(f, "\" tests=\"%u\" failures=\"%u\" errors=\"%u\">\n", n, n_failure, n_error);
-    if (!r->complete)
+    fprintf(f, "\" tests=\"%u\" failures=\"%u\" errors=\"%u\"", n, n_failure, n_error);
+    if (n_skipped)
+        fprintf(f, " skipped=\"%u\"", n_skipped);
+    fputs(">\n", f);
+    if (!r->complete && !r->is_lack_allowed)
         incomplete(f, r, NULL);
     for (uint32_t i = 0; i < r->n_missed; i++)
         incomplete(f, r, &r->missed[i]);

@@ -273,7 +273,10 @@ void myth_render_text(FILE *f, const myth_report *r, const myth_term *t)
     if (r->prompt_tokens || r->n_part) /* else no model was asked for text */
         prompts(f, r);
     const bool is_stop = strcmp(r->finish_reason, "stop") == 0;
-    fprintf(f, "%s%s%s", r->complete ? "done" : "incomplete", is_stop ? "" : ": ", is_stop ? "" : r->finish_reason);
+    fprintf(f, "%s%s%s", r->complete || r->is_lack_allowed ? "done" : "incomplete", is_stop ? "" : ": ",
+            is_stop ? "" : r->finish_reason);
+    if (r->is_lack_allowed)
+        fprintf(f, ", %u file%s not inspected", r->n_missed, myth_s(r->n_missed));
     if (r->since) {
         fputs(", changes since ", f);
         put_shown(f, r, r->since);

@@ -18,7 +18,8 @@
  *          words, rdjsonl as diagnostics, checkstyle and codequality as remarks like those of findings, junit as
  *          errors, sarif as notifications
  * Language a report that lacks nothing but files whose language nothing here reads is incomplete, but nothing failed:
- *          json counts them (`unknown_languages`), and for sarif the execution was successful
+ *          json counts them (`unknown_languages`), and for sarif the execution was successful. Where the run allows it
+ *          (exit 0), text ends with how many they are in place of the word, and junit has them as skipped
  * Left out what directories hold that was not asked for (missed.h): json counts it, sarif has a note, other forms
  *          have no place for it
  * Question text, json and html can show the answer to one, in place of findings
@@ -129,6 +130,7 @@ typedef struct {
     uint32_t prompt_tokens, max_new_tokens, n_part;
     const char *finish_reason;
     bool complete;             /* nothing is missed, every answer ended by itself, no finding was dropped */
+    bool is_lack_allowed;      /* it is not complete, and what it lacks does not fail the run: languages alone */
     const myth_missed *missed; /* [n_missed] asked for and not inspected */
     uint32_t n_missed;
     const myth_left_out *left_out; /* not asked for; NULL = unknown */

@@ -245,8 +245,8 @@ static void a_report_names_its_source(void **state)
                 " 3 && $M log replay --log $D/named.db"); /* the commit is no difference */
 }
 
-/* Code in a language without rules is not inspected, and nothing failed: who allows it has another exit code, but not
- * where something else is missing too. */
+/* Code in a language without rules is not inspected, and nothing failed: who allows it has another exit code and another
+ * end of the text, but not where something else is missing too. */
 static void unknown_languages_may_be_allowed(void **state)
 {
 #define LANGUAGES "cd $D/tongues && $M inspect . -q --find candidates --format json --output sarif=$D/tongues.sarif "
@@ -259,6 +259,10 @@ static void unknown_languages_may_be_allowed(void **state)
     assert_non_null(strstr(r.out, "\"unknown_languages\":2"));
     assert_non_null(strstr(r.out, "\"executionSuccessful\":true"));
     assert_non_null(strstr(r.out, "\"level\":\"note\",\"message\":{\"text\":\"Not inspected: 2 places: no rules"));
+    must("cd $D/tongues && ! $M inspect . -q --find candidates >$D/tongues.txt && cat $D/tongues.txt");
+    assert_non_null(strstr(r.out, ": 0 findings, incomplete\n"));
+    must("cd $D/tongues && $M inspect . -q --find candidates --allow-unknown-languages");
+    assert_non_null(strstr(r.out, ": 0 findings, done, 2 files not inspected\n"));
     must(LANGUAGES "--allow-unknown-languages");
     assert_non_null(strstr(r.out, "\"path\":\"c.sh\",\"why\":\"no rules find places"));
     must("cd $D/tongues && printf 'int a;\\0\\n' >d.c");
@@ -282,6 +286,11 @@ static void scripts_of_a_change_fail_nothing(void **state)
     assert_non_null(strstr(r.out, "\"unknown_languages\":2"));
     must("grep -o 'mythos.inspected\" name=\".*\" ' $D/glue.xml"); /* the documents are no test that passed */
     assert_string_equal(r.out, "mythos.inspected\" name=\"a.c\" \n");
+    must("grep -c '<skipped message=\"no rules' $D/glue.xml; grep -c 'errors=\"0\" skipped=\"2\"' $D/glue.xml; ! grep "
+         "'<error\\|mythos.incomplete' $D/glue.xml");
+    assert_string_equal(r.out, "2\n1\n");
+    must("cd $D/glue && $M inspect-diff -q --find candidates");
+    assert_non_null(strstr(r.out, "4 files, done, 2 files not inspected\n"));
     assert_int_equal(shell("cd $D/glue && $M inspect run -q --find candidates"), 3);
     must("cd $D/glue && printf 'puts 2\n' >>c.rb");
     assert_int_equal(shell(CHANGED), 3);
