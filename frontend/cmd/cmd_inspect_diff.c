@@ -233,7 +233,9 @@ static myth_status fill(void *user, myth_cli *cli, const myth_model *model, myth
     if ((st = myth_select_run_end(&j->run, io, &counts, err)) != MYTH_OK)
         return st;
     print_changes(j, cli);
-    if (!myth_prompt_is_full(io->style) && j->changes.lines_removed)
+    /* else rules look at them */
+    const bool is_asked = myth_judged_find(&j->o->inspect.judged, j->o->inspect.model.model) != MYTH_FIND_CANDIDATES;
+    if (is_asked && !myth_prompt_is_full(io->style) && j->changes.lines_removed)
         myth_term_note(cli->term, "%u removed line%s not shown to this model, which was trained without any",
                        j->changes.lines_removed, j->changes.lines_removed == 1 ? " is" : "s are");
     if (myth_prompt_is_full(io->style) &&

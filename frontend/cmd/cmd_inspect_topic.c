@@ -39,7 +39,6 @@ typedef struct {
     myth_search_opts search;
     myth_semantic semantic;
     char title[160], task[QUESTION_BYTES + 160];
-    bool is_refused; /* the model can answer no question */
 } topic_job;
 
 static myth_status begin(void *user, myth_cli *cli, myth_error *err)
@@ -101,16 +100,15 @@ static void places_json(const myth_material *m)
     myth_jout_end(&j);
 }
 
-/* Prints the places that were found, for a model that cannot say what is in them. */
-static myth_status refuse(topic_job *j, const myth_model *model, const myth_material *m, myth_error *err)
+/* Prints the places that were found, for a model that cannot say what is in them: less than was asked for. */
+static myth_status refuse(const topic_job *j, const myth_model *model, const myth_material *m, myth_error *err)
 {
-    j->is_refused = true;
     if (j->o->inspect.format == MYTH_FORM_JSON)
         places_json(m);
     else if (j->o->inspect.format == MYTH_FORM_TEXT)
         places_text(m);
     return myth_fail(
-        err, MYTH_EUNSUPPORTED,
+        err, MYTH_ELIMIT,
         "%s answers no questions, it was trained to find defects in single definitions; text and json show "
         "the places that the question is about. -m names a model that answers, --findings reports defects "
         "in them",
@@ -218,9 +216,7 @@ static int run_inspect_topic(myth_cli *cli, const void *opts)
         .is_question = !j.o->findings,
         .user = &j,
     };
-    int code = myth_inspect_command(cli, &j.o->inspect, &job);
-    if (j.is_refused)
-        code = MYTH_EXIT_INCOMPLETE;
+    const int code = myth_inspect_command(cli, &j.o->inspect, &job);
     myth_semantic_close(&j.semantic, cli);
     myth_select_run_close(&j.run);
     return code;

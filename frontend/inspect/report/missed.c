@@ -38,13 +38,30 @@ bool myth_left_out_any(const myth_left_out *l) { return l->n_generated || l->n_c
 
 void myth_left_out_text(const myth_left_out *l, char dst[MYTH_LEFT_OUT_CAP])
 {
+    const struct {
+        uint32_t n;
+        const char *kind, *of;
+    } part[] = {
+        {l->n_generated, "generated ", ""},
+        {l->n_copied, "", " copied from other projects"},
+        {l->n_other, "", " of documents or data"},
+    };
+    enum { N_PART = sizeof(part) / sizeof(part[0]) };
+    uint32_t left = 0;
     int n = 0;
     dst[0] = '\0';
-    if (l->n_generated || l->n_copied || l->n_other)
-        n = snprintf(dst, MYTH_LEFT_OUT_CAP,
-                     "%u generated file%s, %u copied from other projects and %u of documents and data not inspected; "
-                     "--include takes them in",
-                     l->n_generated, l->n_generated == 1 ? "" : "s", l->n_copied, l->n_other);
+    for (int i = 0; i < N_PART; i++)
+        left += part[i].n > 0;
+    for (int i = 0; i < N_PART; i++) {
+        if (part[i].n == 0)
+            continue;
+        left--;
+        n += snprintf(dst + n, MYTH_LEFT_OUT_CAP - (size_t)n, "%u %sfile%s%s%s", part[i].n, part[i].kind,
+                      part[i].n == 1 ? "" : "s", part[i].of,
+                      left > 1    ? ", "
+                      : left == 1 ? " and "
+                                  : " not inspected; --include takes them in");
+    }
     if (l->n_nested)
         snprintf(dst + n, MYTH_LEFT_OUT_CAP - (size_t)n,
                  "%s%u submodule%s or other nested repositor%s not entered; inspect %s alone", n ? "; " : "",

@@ -226,7 +226,7 @@ static void findings_on_request(void **state)
 static void small_model_gives_places(void **state)
 {
     (void)state;
-    cli_shell(&r, "$M ask 'which key opens the door' -C $D/r --prompt-style compact " TINY);
+    cli_shell(&r, "$M ask 'which key opens the door' -C $D/r --prompt-style compact --log $D/refused.db " TINY);
     assert_int_equal(r.code, 3);
     assert_non_null(strstr(r.out, "door.c:"));
     assert_non_null(strstr(r.err, "answers no questions"));
@@ -238,6 +238,8 @@ static void small_model_gives_places(void **state)
     assert_true(json_is_string(json_object_get(place, "file")) &&
                 json_array_size(json_object_get(place, "lines")) == 2);
     json_decref(j);
+    cli_shell(&r, "$M log list --log $D/refused.db");
+    assert_non_null(strstr(r.out, "exit 3 ")); /* the log has the code that the command ended with */
 }
 
 int main(void)

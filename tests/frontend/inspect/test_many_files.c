@@ -103,7 +103,7 @@ static void paths_name_files(void **state)
 {
     (void)state;
     assert_string_equal(files_of("."), "src/deep/short.py src/long.c top.c");
-    assert_non_null(strstr(r.err, "1 generated file, 0 copied from other projects and 2 of documents and data"));
+    assert_non_null(strstr(r.err, "1 generated file and 2 files of documents or data not inspected; --include"));
     assert_string_equal(files_of("top.c src"), "top.c src/deep/short.py src/long.c");
     assert_string_equal(files_of("src/made.c"), "src/made.c"); /* named: in, whatever it holds */
     assert_string_equal(files_of(". --include '*.md' --include '*.py'"), "docs/manual.md src/deep/short.py");
@@ -120,13 +120,13 @@ static void paths_name_files(void **state)
     /* copies of other projects are left out of a directory, not where they or their folder are named */
     assert_int_equal(shell("mkdir -p $D/r/src/third_party/zip && cp $D/r/top.c $D/r/src/third_party/zip/zip.c"), 0);
     assert_string_equal(files_of("src"), "src/deep/short.py src/long.c");
-    assert_non_null(strstr(r.err, "1 copied from other projects"));
+    assert_non_null(strstr(r.err, "1 file copied from other projects not inspected; --include"));
     assert_string_equal(files_of("src/third_party"), "src/third_party/zip/zip.c");
     assert_string_equal(files_of("src --include '**/zip.c'"), "src/third_party/zip/zip.c");
     assert_string_equal(files_of("src/third_party/zip/zip.c top.c"), "src/third_party/zip/zip.c top.c");
     /* so are they and generated files of a pattern, unless it spells the file's name or the folder out */
     assert_string_equal(files_of("'src/**/*.c' --exclude ignored.c"), "src/long.c");
-    assert_non_null(strstr(r.err, "1 generated file, 1 copied from other projects and 0 of documents and data"));
+    assert_non_null(strstr(r.err, "1 generated file and 1 file copied from other projects not inspected"));
     assert_string_equal(files_of("'./*.[cd]' --exclude long.c --exclude ignored.c"), "top.c");
     assert_string_equal(files_of("'src/**/made.c'"), "src/made.c");
     assert_null(strstr(r.err, "generated file"));
@@ -134,16 +134,16 @@ static void paths_name_files(void **state)
     assert_string_equal(files_of("'docs/*.md'"), "docs/manual.md");
     assert_string_equal(files_of("'src/[lm]*.c' --include '*.c'"), "src/long.c src/made.c");
     must("cd $D/r && $M inspect 'src/mad?.c' " TINY);
-    assert_non_null(strstr(r.err, "1 generated file, 0 copied"));
+    assert_non_null(strstr(r.err, "1 generated file not inspected; --include"));
     assert_non_null(strstr(r.err, "nothing to inspect"));
     must("cd $D/r && $M candidates 'src/**/*.c'");
-    assert_non_null(strstr(r.err, "1 generated file, 1 copied from other projects"));
+    assert_non_null(strstr(r.err, "1 generated file and 1 file copied from other projects not inspected"));
     shell("rm -r $D/r/src/third_party");
     assert_int_equal(shell("mkdir $D/r/src/sqlite && cp $D/r/top.c $D/r/src/sqlite/sqlite3.c && "
                            "cp $D/r/top.c $D/r/src/sqlite/shell.c && cp $D/r/top.c $D/r/src/shell.c"),
                      0);
     assert_string_equal(files_of("src"), "src/deep/short.py src/long.c src/shell.c");
-    assert_non_null(strstr(r.err, "2 copied from other projects"));
+    assert_non_null(strstr(r.err, "2 files copied from other projects"));
     shell("rm -r $D/r/src/sqlite $D/r/src/shell.c");
 }
 
@@ -245,8 +245,8 @@ static void a_report_names_its_source(void **state)
                 " 3 && $M log replay --log $D/named.db"); /* the commit is no difference */
 }
 
-/* Code in a language without rules is not inspected, and nothing failed: who allows it has another exit code and another
- * end of the text, but not where something else is missing too. */
+/* Code in a language without rules is not inspected, and nothing failed: who allows it has another exit code and end of
+ * the text, but not where something else is missing too. */
 static void unknown_languages_may_be_allowed(void **state)
 {
 #define LANGUAGES "cd $D/tongues && $M inspect . -q --find candidates --format json --output sarif=$D/tongues.sarif "
@@ -289,6 +289,11 @@ static void scripts_of_a_change_fail_nothing(void **state)
     must("grep -c '<skipped message=\"no rules' $D/glue.xml; grep -c 'errors=\"0\" skipped=\"2\"' $D/glue.xml; ! grep "
          "'<error\\|mythos.incomplete' $D/glue.xml");
     assert_string_equal(r.out, "2\n1\n");
+    /* what the change removed is not shown to a model that knows no such lines; rules look at it */
+    must("cd $D/glue && sed -i 's/a;/b;/' a.c && $M inspect-diff --find candidates");
+    assert_null(strstr(r.err, "trained without any"));
+    must("cd $D/glue && $M inspect-diff --find model --dry-run");
+    assert_non_null(strstr(r.err, "1 removed line is not shown to this model, which was trained without any"));
     must("cd $D/glue && $M inspect-diff -q --find candidates");
     assert_non_null(strstr(r.out, "4 files, done, 2 files not inspected\n"));
     assert_int_equal(shell("cd $D/glue && $M inspect run -q --find candidates"), 3);
@@ -326,12 +331,11 @@ static void a_nested_repository_is_counted(void **state)
          "git clone -q $D/r sub");
     must("cd $D/super && $M inspect . --format json --find candidates --output sarif=$D/super.sarif && cat "
          "$D/super.sarif");
-    assert_non_null(strstr(r.err, "0 generated files, 0 copied from other projects and 1 of documents and data not "
-                                  "inspected; --include takes them in; 1 submodule or other nested repository not "
-                                  "entered; inspect it alone"));
+    assert_non_null(strstr(r.err, "1 file of documents or data not inspected; --include takes them in; 1 submodule or "
+                                  "other nested repository not entered; inspect it alone"));
     assert_non_null(strstr(r.out, "\"left_out\":{\"generated\":0,\"copied\":0,\"documents_and_data\":1,"
                                   "\"nested_repositories\":1}"));
-    assert_non_null(strstr(r.out, "\"level\":\"note\",\"message\":{\"text\":\"0 generated files"));
+    assert_non_null(strstr(r.out, "\"level\":\"note\",\"message\":{\"text\":\"1 file of documents or data not"));
     assert_null(strstr(r.out, "sub/top.c"));
     must("cd $D/super && rm -r a.md sub && mkdir sub && git clone -q $D/r sub/a && git clone -q $D/r sub/b && $M "
          "inspect . "
