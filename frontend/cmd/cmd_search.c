@@ -547,6 +547,15 @@ static void put_near(myth_rows *rows, const answer *a)
         myth_rows_near(rows, &a->near[i]);
 }
 
+/* Whether a chunk was found of which no line was printed yet. */
+static bool has_unshown(const myth_rows *rows)
+{
+    for (uint32_t i = 0; i < rows->hits->n_hit; i++)
+        if (!rows->is_shown[i])
+            return true;
+    return false;
+}
+
 /* Answers a query of one word: first the lines that have it, definitions before uses; then the best chunks by its
  * words. *found: whether it occurs anywhere. */
 static myth_status put_name(myth_rows *rows, const search_opts *o, answer *a, const char *name,
@@ -579,7 +588,7 @@ static myth_status put_name(myth_rows *rows, const search_opts *o, answer *a, co
         myth_term_note(rows->cli->term, "%.200s: not found as a name; nearest by words:", name);
     else if (!*found && !o->json && (lists_files || !a->n_near))
         puts("not found as a name; nearest by words:");
-    else if (((!*found && a->hits.n_hit) || (n_row && n_row < o->k)) && !o->json)
+    else if ((!*found || (n_row && n_row < o->k)) && !o->json && has_unshown(rows))
         puts("by words:");
     myth_rows_hits(rows, &a->hits, *found, most - n_row);
 fail:
@@ -742,7 +751,7 @@ static int run_search(myth_cli *cli, const void *opts)
         found = rows.n_row > 0;
         if (st == MYTH_OK && !found && a.is_name && !rows.only_files)
             st = find_near(&a, r.text, &err);
-        if (st == MYTH_OK && !found && a.is_name && !a.n_near)
+        if (st == MYTH_OK && !found && (a.is_name ? !a.n_near : r.mode == MODE_AUTO))
             myth_term_note(cli->term, "%.200s: not found", r.text);
         else if (st == MYTH_OK && !found && a.is_name)
             put_near(&rows, &a);

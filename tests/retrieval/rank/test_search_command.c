@@ -121,6 +121,12 @@ static void a_name_is_nowhere_else(void **state)
     json_decref(rows);
     cli_expect(&r, "search axb $D/p -k 1", 0); /* a limit is said */
     assert_non_null(strstr(r.err, "mythos search -w axb lists all"));
+    cli_shell(&r,
+              "mkdir -p $D/alone && printf 'int f(char *a, char *b)\\n{\\n    copy_it(a, b);\\n}\\n' >$D/alone/a.c");
+    cli_expect(&r, "search copy_it $D/alone", 0); /* no chunk is left that could follow, so nothing announces one */
+    assert_string_equal(r.out, "a.c:3:    copy_it(a, b);\n");
+    cli_expect(&r, "search 'zzzq qqqz' $D/alone", 1);
+    assert_non_null(strstr(r.err, "zzzq qqqz: not found"));
     cli_expect(&r, "search '\"open_door\"' $D/p", 0); /* one word is a phrase too */
     assert_non_null(strstr(r.out, "src/door.c:1-4  function open_door"));
     cli_expect(&r, "search '\"door_open\"' $D/p", 1);
