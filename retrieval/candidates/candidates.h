@@ -73,11 +73,9 @@ extern const myth_tree_reader myth_candidates_reader;
 /* Writes the ids of all rules, of any language, in the order of rules/, and returns how many; at most `most`. */
 uint32_t myth_candidates_rules(char id[][MYTH_CANDIDATES_NAME], uint32_t most);
 
-/* For tests: opens the rules of a grammar. Returns the number of rows, or 0 and in *wrong_line the line that is
- * wrong. */
-uint32_t myth_candidates_rows(myth_mem *mem, const char *grammar, uint32_t *wrong_line);
-/* For tests: the id and the name of row i; "" past the last row. */
-void myth_candidates_row(myth_mem *mem, const char *grammar, uint32_t i, char id[MYTH_CANDIDATES_NAME],
-                         char row[MYTH_CANDIDATES_NAME]);
+/* For tests: opens the rules of a grammar and calls `each` with the id and the name of every row. Returns the number of
+ * rows, or 0 and in *wrong_line the line that is wrong. */
+uint32_t myth_candidates_rows(myth_mem *mem, const char *grammar, uint32_t *wrong_line,
+                              void (*each)(void *user, const char *id, const char *row), void *user);
 
 #endif

@@ -688,24 +688,14 @@ uint32_t myth_candidates_rules(char id[][MYTH_CANDIDATES_NAME], uint32_t most)
     return myth_pack_ids((const char *)rules_text, sizeof(rules_text) - 1, id, most);
 }
 
-uint32_t myth_candidates_rows(myth_mem *mem, const char *grammar, uint32_t *wrong_line)
+uint32_t myth_candidates_rows(myth_mem *mem, const char *grammar, uint32_t *wrong_line,
+                              void (*each)(void *user, const char *id, const char *row), void *user)
 {
     myth_pack r;
     const bool is_good = myth_pack_open(&r, mem, grammar, (const char *)rules_text, sizeof(rules_text) - 1, wrong_line);
     const uint32_t n = is_good ? r.n_row : 0;
+    for (uint32_t i = 0; i < n; i++)
+        each(user, r.row[i].id, r.row[i].name);
     myth_pack_close(&r);
     return n;
-}
-
-void myth_candidates_row(myth_mem *mem, const char *grammar, uint32_t i, char id[MYTH_CANDIDATES_NAME],
-                         char row[MYTH_CANDIDATES_NAME])
-{
-    myth_pack r;
-    uint32_t wrong;
-    id[0] = row[0] = '\0';
-    if (myth_pack_open(&r, mem, grammar, (const char *)rules_text, sizeof(rules_text) - 1, &wrong) && i < r.n_row) {
-        memcpy(id, r.row[i].id, sizeof(r.row[i].id));
-        memcpy(row, r.row[i].name, sizeof(r.row[i].name));
-    }
-    myth_pack_close(&r);
 }

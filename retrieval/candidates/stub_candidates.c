@@ -3,21 +3,15 @@
 
 const myth_tree_reader myth_candidates_reader = {0};
 
-uint32_t myth_candidates_rows(myth_mem *mem, const char *grammar, uint32_t *wrong_line)
+uint32_t myth_candidates_rows(myth_mem *mem, const char *grammar, uint32_t *wrong_line,
+                              void (*each)(void *user, const char *id, const char *row), void *user)
 {
     (void)mem;
     (void)grammar;
+    (void)each;
+    (void)user;
     *wrong_line = 0;
     return 0;
-}
-
-void myth_candidates_row(myth_mem *mem, const char *grammar, uint32_t i, char id[MYTH_CANDIDATES_NAME],
-                         char row[MYTH_CANDIDATES_NAME])
-{
-    (void)mem;
-    (void)grammar;
-    (void)i;
-    id[0] = row[0] = '\0';
 }
 
 uint32_t myth_candidates_rules(char id[][MYTH_CANDIDATES_NAME], uint32_t most)

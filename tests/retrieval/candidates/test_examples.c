@@ -138,7 +138,7 @@ static void check_places(const char *file, const myth_candidates *k, bool is_cha
             wrong(file, marked.place[i].line, marked.place[i].key, "is marked, but not found");
 }
 
-static bool has_quiet(char *const text[FILES], const char *rule)
+static bool has_quiet(char *const *text, const char *rule)
 {
     for (int i = 0; i < FILES; i++)
         for (const char *p = text[i] ? strstr(text[i], "quiet_") : NULL; p; p = strstr(p + 1, "quiet_"))
@@ -147,21 +147,27 @@ static bool has_quiet(char *const text[FILES], const char *rule)
     return false;
 }
 
+typedef struct {
+    const char *language;
+    char *const *text; /* of its files */
+} texts;
+
+static void check_row(void *user, const char *id, const char *row)
+{
+    const texts *of = user;
+    char key[KEY];
+    snprintf(key, sizeof(key), "%s/%s", id, row);
+    if (!has(&of_language, 1, key))
+        wrong(of->language, 0, key, "finds nothing in the files: add a function with a mark");
+    if (!has_quiet(of->text, id))
+        wrong(of->language, 0, id, "has no function quiet_ in the files");
+}
+
 static void check_rows(const example *x, char *const text[FILES])
 {
     uint32_t line;
-    const uint32_t n = myth_candidates_rows(mem, x->language, &line);
-    if (n == 0)
+    if (myth_candidates_rows(mem, x->language, &line, check_row, &(texts){x->language, text}) == 0)
         fail_msg("%s: line %u of the rules is wrong", x->language, line);
-    for (uint32_t i = 0; i < n; i++) {
-        char id[MYTH_CANDIDATES_NAME], row[MYTH_CANDIDATES_NAME], key[KEY];
-        myth_candidates_row(mem, x->language, i, id, row);
-        snprintf(key, sizeof(key), "%s/%s", id, row);
-        if (!has(&of_language, 1, key))
-            wrong(x->language, 0, key, "finds nothing in the files: add a function with a mark");
-        if (!has_quiet(text, id))
-            wrong(x->language, 0, id, "has no function quiet_ in the files");
-    }
 }
 
 /* Finds the places of a file, or of the change that made it where the text before it is there. */
