@@ -24,6 +24,11 @@ set(test_environment
     "ASAN_OPTIONS=${asan_options}"
     "UBSAN_OPTIONS=print_stacktrace=1"
     "MYTHOS_TEST_QUICK=3")      # what follows for one test takes the place of this
+# ctest runs a test on every processor, so a model has one thread where a test does not say otherwise: two that share a
+# processor mostly wait for each other. Bits do not depend on it; tests of threads name their number.
+if(MYTH_TEST_THREADS GREATER 0)
+    list(APPEND test_environment "OMP_NUM_THREADS=${MYTH_TEST_THREADS}")
+endif()
 
 # The seed of random cases, made from the commit. Written here for builds of single targets and again by every whole
 # build, since a commit does not configure anew.
@@ -53,6 +58,8 @@ function(myth_register_test name)
         ENVIRONMENT "${test_environment}")
 endfunction()
 
+add_custom_target(full_programs)                # what only full runs run, beside all
+
 # What several tests share: tests/support/*.c and headers beside the tests.
 file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.c)
 if(MYTH_ENGINE_ONLY)                            # else it is in mythos_frontend
@@ -62,6 +69,12 @@ add_library(mythos_test_support STATIC ${support_sources} ${CMAKE_SOURCE_DIR}/cm
 target_include_directories(mythos_test_support PUBLIC ${CMAKE_SOURCE_DIR}/tests)
 target_link_libraries(mythos_test_support PUBLIC ${test_library} PRIVATE myth_flags)
 target_compile_definitions(mythos_test_support PUBLIC $<$<BOOL:${MYTH_ENGINE_ONLY}>:MYTH_CMOCKA_SMALL=1>)
+# Hundreds of programs are linked, most of them with all libraries: the linker that does it in the least time.
+include(CheckLinkerFlag)
+check_linker_flag(C -fuse-ld=gold MYTH_HAS_GOLD)
+if(MYTH_HAS_GOLD AND NOT MYTH_FUZZ AND NOT MYTH_ENGINE_ONLY)
+    target_link_options(mythos_test_support PUBLIC -fuse-ld=gold)
+endif()
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS ${test_patterns})
 list(FILTER test_sources EXCLUDE REGEX "/tests/corpus/")
@@ -84,6 +97,10 @@ foreach(source IN LISTS test_sources)
     endif()
     add_test(NAME ${room}/${short} COMMAND ${target})
     myth_register_test(${room}/${short})
+    if("${room}/${short}" MATCHES "${MYTH_TEST_LATER}")
+        set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+        add_dependencies(full_programs ${target})
+    endif()
 endforeach()
 if(TARGET test_frontend_session_calls)          # says itself what the model says
     target_link_options(test_frontend_session_calls PRIVATE LINKER:--wrap=myth_generate)
@@ -192,7 +209,6 @@ if(MYTH_HAS_VULKAN AND MYTH_SANITIZE)
         "ASAN_OPTIONS=${asan_options}:detect_leaks=0")
 endif()
 
-add_custom_target(full_programs)                # what only full runs run, beside all
 if(MYTH_CUDA_EMU)
     include(cmake/cuda_emu.cmake)
 endif()
