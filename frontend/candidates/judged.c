@@ -783,8 +783,10 @@ void myth_judged_note(const myth_judged *f)
         n_judged += f->given[i].probability >= 0;
         n_passed += f->given[i].passes;
     }
-    myth_term_note(f->cli->term, "%u of %u places judged, %u with a probability of %.2f or more%s", n_judged,
-                   f->n_given, n_passed, f->confidence, f->is_calibrated ? "" : " (not calibrated)");
+    myth_term_note(f->cli->term,
+                   f->n_given ? "%u of %u places judged, %u with a probability of %.2f or more%s"
+                              : "rules found no place to judge",
+                   n_judged, f->n_given, n_passed, f->confidence, f->is_calibrated ? "" : " (not calibrated)");
     if (f->count.n_kept) {
         char line[128];
         snprintf(line, sizeof(line), "%llu of them as an earlier run was told; --no-cache asks the judge again",

@@ -449,6 +449,7 @@ static void documents_are_not_missed(void **state)
               " printf 'Two.\n' >README.md && printf '{\"a\": 2}\n' >a.json && sed -i s/1/2/ a.c");
     cli_expect(&r, "inspect-diff -C $D/docs HEAD", 0);
     assert_non_null(strstr(r.err, "2 files of documents or data"));
+    assert_non_null(strstr(r.err, "rules found no place to judge"));
     cli_shell(&r, "sed -i s/1/2/ $D/docs/a.sh");
     cli_expect(&r, "inspect-diff -C $D/docs HEAD", 0);
     assert_non_null(strstr(r.out, "not inspected: a.sh"));
