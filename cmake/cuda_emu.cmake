@@ -60,6 +60,7 @@ function(myth_add_emu_test how room name)
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests/cuda_emu)
     target_link_libraries(${target} PRIVATE mythos_test_support ${CMOCKA_LIBRARY})
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:-ffp-contract=off>
+        -O1                     # as the kernels: most of a test's time is theirs, and sanitized code compiles slowly
         $<$<COMPILE_LANGUAGE:CXX>:-std=c++17> -fno-strict-aliasing
         -Wall -Wextra -Wshadow -Wno-unknown-pragmas $<$<BOOL:${MYTH_WERROR}>:-Werror>)
     if(how STREQUAL emu)
