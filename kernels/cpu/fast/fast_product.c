@@ -92,15 +92,14 @@ static void multiply(const struct job *j, const struct product *p, uint32_t o, u
 {
     const unsigned char *w = p->w + o * p->row_bytes, *x = j->rows + r0 * j->row_bytes;
     float *y = p->y + (size_t)(j->row0 + r0) * p->ldy + o;
-    void *panel = room;
     if (j->is_decode) {
         fast_gemv(room, p->mat, p->tiled, y, p->ldy, w, p->row_bytes, n_out);
         return;
     }
     for (uint32_t k0 = 0; k0 < j->n_in; k0 += FAST_KC) {
         uint32_t n_k = at_most(j->n_in - k0, FAST_KC);
-        p->mat->pack(panel, w, p->row_bytes, n_out, k0, n_k);
-        p->mat->gemm(y, p->ldy, n_out, panel, x, j->row_bytes, n, j->n_in, k0, n_k);
+        p->mat->pack(room, w, p->row_bytes, n_out, k0, n_k);
+        p->mat->gemm(y, p->ldy, n_out, room, x, j->row_bytes, n, j->n_in, k0, n_k);
     }
 }
 
@@ -131,19 +130,20 @@ static void multiply_pair(const struct job *j, uint32_t o, uint32_t n_out, uint3
     }
 }
 
-/* Computes outputs [o, o + n_out) of product i; in a pair, those of both products and their gelu(p[0]) * p[1]. */
+/* Computes outputs [o, o + n_out) of product i; in a pair, those of both products and their gelu(p[0]) * p[1]. room: as
+ * of multiply. */
 static void make_outputs(const struct job *j, uint32_t i, uint32_t o, uint32_t n_out, uint32_t r0, uint32_t n,
-                         void *panel)
+                         void *room)
 {
     const struct product *p = &j->p[i];
     if (j->is_pair && !j->is_decode && fits_pair(j)) {
-        multiply_pair(j, o, n_out, r0, n, panel);
+        multiply_pair(j, o, n_out, r0, n, room);
         return;
     }
-    multiply(j, p, o, n_out, r0, n, panel);
+    multiply(j, p, o, n_out, r0, n, room);
     if (!j->is_pair)
         return;
-    multiply(j, p + 1, o, n_out, r0, n, panel);
+    multiply(j, p + 1, o, n_out, r0, n, room);
     for (uint32_t r = r0; r < r0 + n; r++) {
         size_t off = (size_t)(j->row0 + r) * p->ldy + o;
         j->f->geglu(p->y + off, p->y + off, p[1].y + off, n_out);
@@ -191,8 +191,9 @@ static void decode_task(void *arg, int tid, int n_threads)
     uint32_t total = 0;
     const struct fast_tiled *tiled = NULL; /* products of one form have tiles of one form */
     for (uint32_t i = 0; i < j->n_product; i++) {
-        total += count_items(j, i, UNIT_DECODE);
-        tiled = count_items(j, i, UNIT_DECODE) && j->p[i].tiled ? j->p[i].tiled : tiled;
+        const uint32_t n_unit = count_items(j, i, UNIT_DECODE);
+        total += n_unit;
+        tiled = n_unit && j->p[i].tiled ? j->p[i].tiled : tiled;
     }
     struct fast_rows rows = fast_turn_rows(tiled, j->panels + (size_t)tid * PANEL_BYTES, PANEL_BYTES, j->rows,
                                            j->row_bytes, j->n_now, j->n_in);
